@@ -351,7 +351,7 @@ TEST_F(PartitionsOfViews, AListOfRowsWithoutAnOrderIsAWarningThatNamesTheFunctio
   for (const char* const list :
        {"json_agg(a.street)", "jsonb_agg(a)", "array_agg(a.id)", "string_agg(a.street, ', ')"})
     EXPECT_THAT(findings(begin + list + from, {track("s.players"), by_player}),
-                AllOf(HasSubstr("warning: "), HasSubstr("lists rows in no order: ")))
+                AllOf(HasSubstr("warning: "), HasSubstr("takes rows in no order: ")))
         << list;
   EXPECT_THAT(
       findings("select p.id as _id, array(select street from s.addresses a where a.player_id = p.id) as x "
@@ -366,6 +366,23 @@ TEST_F(PartitionsOfViews, AListOfRowsWithoutAnOrderIsAWarningThatNamesTheFunctio
                        "by a.since) b) as x from s.players p",
                {track("s.players"), by_player}),
       IsEmpty());
+}
+
+// `verify` reported other numbers after any update, and nothing said why.
+TEST_F(PartitionsOfViews, AWindowWithoutAnOrderIsAWarningWhereItsFunctionDependsOnOne) {
+  TrackConfig by_team = track("s.players");
+  by_team.row = "team_id";
+  const auto of = [&](const std::string& call) {
+    return findings("select p.id as _id, p.team_id as _team_id, " + call + " as x from s.players p",
+                    {by_team});
+  };
+  const std::string team = "(partition by p.team_id)";
+  for (const char* const call :
+       {"row_number() over ", "lag(p.id) over ", "first_value(p.id) over ", "array_agg(p.id) over "})
+    EXPECT_THAT(of(call + team), HasSubstr("takes rows in no order: ")) << call;
+  for (const char* const call : {"rank() over ", "count(*) over ", "max(p.id) over "})
+    EXPECT_THAT(of(call + team), Not(HasSubstr("in no order"))) << call;
+  EXPECT_THAT(of("row_number() over (partition by p.team_id order by p.id)"), Not(HasSubstr("in no order")));
 }
 
 TEST_F(PartitionsOfViews, ALimitWithoutAnOrderThatTakesAnyRowIsAWarningUnlessItLooksUpAUniqueKey) {

@@ -20,6 +20,7 @@ class ListSearch {
     for (const PostgresNode& item : node.items) walk(item);
     if (node.kind != PostgresNode::Kind::kRecord) return;
     if (node.is("AGGREF")) add(node);
+    if (node.is("WINDOWFUNC")) add_window(node);
     if (node.is("SUBLINK") && node.number("subLinkType", -1) == kArraySublink) {
       const PostgresNode* const query = node.field("subselect");
       if (query != nullptr && !is_ordered(*query)) found_.array_of_query = true;
@@ -34,7 +35,15 @@ class ListSearch {
   void add(const PostgresNode& aggregate) {
     if (!aggregate.list("aggorder").empty() || !aggregate.list("aggdistinct").empty()) return;
     if (!queries_.empty() && reads_in_order(*queries_.back())) return;
-    found_.aggregates.insert(static_cast<unsigned>(aggregate.number("aggfnoid", 0)));
+    found_.functions.insert(static_cast<unsigned>(aggregate.number("aggfnoid", 0)));
+  }
+
+  void add_window(const PostgresNode& call) {
+    if (queries_.empty() || reads_in_order(*queries_.back())) return;
+    for (const PostgresNode& window : queries_.back()->list("windowClause")) {
+      if (window.number("winref", 0) == call.number("winref", -1) && window.list("orderClause").empty())
+        found_.functions.insert(static_cast<unsigned>(call.number("winfnoid", 0)));
+    }
   }
 
   static bool is_ordered(const PostgresNode& query) {

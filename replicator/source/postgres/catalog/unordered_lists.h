@@ -1,5 +1,6 @@
-// Aggregates that list rows in whatever order the server reads them, as json_agg() without order by does: the
-// same rows give another array after an update of a column that no document shows.
+// Aggregates and window functions that take rows in whatever order the server reads them, as json_agg() and
+// row_number() without order by do: the same rows give another value after an update of a column that no
+// document shows.
 #pragma once
 
 #include <set>
@@ -9,8 +10,8 @@
 namespace lockstep {
 
 struct UnorderedLists {
-  std::set<unsigned> aggregates;  ///< oids of those called without an order, whether or not they list rows
-  bool array_of_query = false;    ///< array(select …) without order by
+  std::set<unsigned> functions;  ///< oids of those called without an order, whether or not they need one
+  bool array_of_query = false;   ///< array(select …) without order by
 };
 
 /// Of a parsed query and its subqueries. Rows of one subquery that orders them have an order.

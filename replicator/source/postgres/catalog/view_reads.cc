@@ -196,9 +196,9 @@ class Reader {
 
   void add_unordered(const UnorderedLists& lists) {
     if (lists.array_of_query) reads_.unordered.insert("array(select …)");
-    if (lists.aggregates.empty()) return;
+    if (lists.functions.empty()) return;
     for (const pqxx::row& row :
-         transaction_.run(postgres_sql("listing_aggregates"), array_of(lists.aggregates)))
+         transaction_.run(postgres_sql("ordered_functions"), array_of(lists.functions)))
       reads_.unordered.insert(row[0].c_str());
   }
 

@@ -130,9 +130,9 @@ class Designer {
     }
     if (!reads.unordered.empty()) {
       warn(config.line,
-           view + " lists rows in no order: " + listed(reads.unordered) +
-               "; the same rows may give another array later, which `lockstep verify` reports",
-           "write the order into the call: json_agg(… order by …)");
+           view + " takes rows in no order: " + listed(reads.unordered) +
+               "; the same rows may give another value later, which `lockstep verify` reports",
+           "write the order into the call: json_agg(… order by …), row_number() over (… order by …)");
     }
     if (!reads.any_rows.empty()) {
       warn(config.line,

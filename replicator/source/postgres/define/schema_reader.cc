@@ -135,7 +135,7 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
     shape.unknown.push_back("what " + function + " reads; write tracks for it by hand");
   for (const std::string& list : reads.unordered)
     shape.unknown.push_back("in which order " + list +
-                            " lists rows; write it into the call: json_agg(… order by …)");
+                            " takes rows; write it into the call: json_agg(… order by …)");
   for (const auto& [oid, table] : reads.tables) {
     if (table.kind == 'r' || table.kind == 'p')
       shape.reads.emplace(whole_table(transaction, oid).name, 0);
