@@ -10,13 +10,13 @@ DocumentNews::DocumentNews(const AppliedPipeline& pipeline) {
   }
 }
 
-void DocumentNews::add_written(const BulkItem& item, bool is_newer) {
+void DocumentNews::add_written(const BulkItem& item, bool is_newer, bool is_repeated) {
   const IndexId index = item.key.index;
   const bool is_delete = item.action == BulkAction::kDelete;
   const auto write = [&] { return AcknowledgedWrite{index, item.key.id, item.key.routing, item.version}; };
   if (!is_delete) ++documents_[index];
   if (!is_newer && with_dead_letters_.contains(index)) no_longer_refused_.push_back(write());
-  if (is_delete && routed_.contains(index)) gone_routes_.push_back(write());
+  if (is_delete && !is_repeated && routed_.contains(index)) gone_routes_.push_back(write());
 }
 
 void DocumentNews::add_refused(DeadLetter letter) {

@@ -36,8 +36,9 @@ class DocumentNews {
  public:
   explicit DocumentNews(const AppliedPipeline& pipeline);
 
-  /// Elasticsearch has it, or a newer version of it. `is_newer`: the latter.
-  void add_written(const BulkItem& item, bool is_newer);
+  /// Elasticsearch has it, or a newer version of it. `is_newer`: the latter. `is_repeated`: it is a delete,
+  /// for which its routing stays known.
+  void add_written(const BulkItem& item, bool is_newer, bool is_repeated = false);
 
   /// It will not be written; the letter says why.
   void add_refused(DeadLetter letter);

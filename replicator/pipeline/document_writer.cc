@@ -375,13 +375,10 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
   }
   if (item.action == BulkAction::kIndex && others_.is_due(item.key.index))
     written_.add(item.key.index, item.key.id, item.version);
-  if (item.action == BulkAction::kDelete) repeat_if_late(item.key, hash_of(item));
-  news_.add_written(item, outcome == Outcome::kSuperseded);
-}
-
-void DocumentWriter::repeat_if_late(const DocumentKey& deleted, std::size_t hash) {
-  const SteadyTime until = late_.may_land_until(hash);
-  if (steady_now() < until) news_.add_to_repeat(deleted, until);
+  const SteadyTime late_until = late_.may_land_until(hash_of(item));
+  const bool is_repeated = item.action == BulkAction::kDelete && steady_now() < late_until;
+  if (is_repeated) news_.add_to_repeat(item.key, late_until);
+  news_.add_written(item, outcome == Outcome::kSuperseded, is_repeated);
 }
 
 // False: the document is due again. What has the greater version may be anything but the state that we

@@ -232,7 +232,6 @@ class DocumentWriter {
   void note_repeated(InFlight& in_flight, const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal, const Origin& origin);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts, const Origin& origin);
-  void repeat_if_late(const DocumentKey& deleted, std::size_t hash);
   bool is_superseded_by_us(const BulkItem& item, const Origin& origin);
   bool collides(const BulkItem& item, Claim claim) const {
     return claims_.count_before(hash_of(item), claim) > 0;

@@ -5,19 +5,19 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kSlots = 16'384;
+constexpr std::size_t kPlaces = 16'384;
 
 }  // namespace
 
 LateWrites::LateWrites(SteadyTime of_earlier_leaders)
-    : of_earlier_leaders_(of_earlier_leaders), any_(of_earlier_leaders), until_(kSlots) {}
+    : of_earlier_leaders_(of_earlier_leaders), any_(of_earlier_leaders), until_(kPlaces) {}
 
 void LateWrites::add(std::size_t document, SteadyTime now) {
-  until_[document % kSlots] = any_ = std::max(any_, now + kLandsWithin);
+  until_[document % kPlaces] = any_ = std::max(any_, now + kLandsWithin);
 }
 
 SteadyTime LateWrites::may_land_until(std::size_t document) const {
-  return std::max(of_earlier_leaders_, until_[document % kSlots]);
+  return std::max(of_earlier_leaders_, until_[document % kPlaces]);
 }
 
 }  // namespace lockstep

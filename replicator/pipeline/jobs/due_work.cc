@@ -19,6 +19,11 @@ constexpr std::chrono::milliseconds kFindAgain{5'000};
 DueWork::DueWork(const AppliedIndex& index, World world) : PagedWork(index), world_(std::move(world)) {}
 
 void DueWork::note_added() {
+  added_at_ = steady_now();
+  look_for_more();
+}
+
+void DueWork::look_for_more() {
   look_again_ = true;
   is_list_new_ = false;  // it may lack that
   is_empty_ = false;
@@ -28,7 +33,7 @@ void DueWork::note_list(std::optional<DueList> list) {
   list_ = std::move(list);
   list_known_at_ = steady_now();
   if (!list_) return;
-  note_added();
+  look_for_more();
   is_list_new_ = true;
 }
 
@@ -46,7 +51,7 @@ void DueWork::note_written(const std::vector<WrittenPage>& pages) {
 void DueWork::start_over() {
   page_.reset();
   has_read_ = false;
-  note_added();
+  look_for_more();
 }
 
 void DueWork::note(const PageEnd& page) {

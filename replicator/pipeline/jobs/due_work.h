@@ -33,6 +33,9 @@ class DueWork final : public PagedWork {
   /// More has become due.
   void note_added();
 
+  /// When that was said last.
+  SteadyTime added_at() const { return added_at_; }
+
   /// The list as the source has it now; none: it is empty there.
   void note_list(std::optional<DueList> list);
 
@@ -68,6 +71,7 @@ class DueWork final : public PagedWork {
   void note(const PageEnd& page) override;
 
  private:
+  void look_for_more();
   bool take_page(SourceTransaction& transaction);
   void leave_out_written();
   WrittenPage finish_page();
@@ -79,6 +83,7 @@ class DueWork final : public PagedWork {
   std::vector<DueNumber> awaited_;  // pages that are rendered and in the list
   bool is_empty_ = true;            // apart from these
   bool look_again_ = false;
+  SteadyTime added_at_{};
   bool is_list_new_ = false;  // since the last is_ready()
 
   // Those below belong to the thread that reads, while a page is being read.

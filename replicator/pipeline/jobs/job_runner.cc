@@ -22,6 +22,11 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
+// A list that has got nothing for so long grows no more.
+constexpr std::chrono::milliseconds kGrows{500};
+// One page of so many is that of the work whose turn it is, all the same.
+constexpr std::uint64_t kForAll = 4;
+
 // Until work is tried again when Elasticsearch or the source has not answered it.
 constexpr std::chrono::milliseconds kFailurePause{10'000};
 constexpr std::chrono::milliseconds kSourcePause{2'000};
@@ -168,7 +173,14 @@ bool JobRunner::has_room() {
   return writer_.has_room_for_jobs(on_wire, std::min(on_wire + 1, most_requests_));
 }
 
+// What is due of an index that searches see, and grows no more, is soon over: most pages are of it, and not
+// of a backfill or of a generation beside.
 bool JobRunner::read_page() {
+  const bool is_for_all = ++pages_read_ % kForAll == 0;
+  for (const auto& [index, due] : due_) {
+    const bool goes_first = due->index().beside.empty() && steady_now() - due->added_at() >= kGrows;
+    if (goes_first && !is_for_all && read_page(*due)) return true;
+  }
   for (std::size_t tries = work_.size(); tries > 0; --tries) {
     const Lane lane = work_.front()->lane();
     const bool has_read = read_page(*work_.front());

@@ -157,6 +157,7 @@ class JobRunner {
   const SteadyTime write_lifetime_over_;
   const std::int64_t bulk_bytes_;
   BackgroundShare share_;
+  std::uint64_t pages_read_ = 0;
   std::list<std::unique_ptr<PagedWork>> work_;  // the front one has its turn
   std::map<JobId, RunningJob*> jobs_;           // of work_
   std::map<IndexId, DueWork*> due_;             // likewise, of each index

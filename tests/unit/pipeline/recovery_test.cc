@@ -270,6 +270,12 @@ TEST_F(RecoveryTest, ADocumentIsDeletedTwiceWhenAWriteOfItWasNotAnswered) {  // 
   const StoredPage& repeated = pages.begin()->second;
   EXPECT_EQ(repeated.page.ids, DocumentIds{{"not answered"}});
   EXPECT_GT(repeated.not_before, steady_now() + kLandsWithin / 2);
+  world.elasticsearch.lose_next_reply();
+  world.put_file("f1", "here");
+  ASSERT_TRUE(follow());
+  world.remove_file("f1");
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(world.database.state().routes, testing::SizeIs(1)) << "the repetition needs its routing";
   std::stop_source stopped;
   stopped.request_stop();
   leader.run(RunUntil::kStopped, stopped.get_token());
