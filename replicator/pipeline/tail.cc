@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "replicator/clock.h"
 
@@ -63,6 +64,15 @@ CapturedChanges take_long(CapturedChanges& changes) {
   CapturedChanges taken(std::make_move_iterator(first_long), std::make_move_iterator(changes.end()));
   changes.erase(first_long, changes.end());
   return taken;
+}
+
+// Whether any row may have changed. The changes of rows stay: what a dead leader had on its way of them may
+// land when a look at all documents is over.
+bool take_everything(CapturedChanges& changes) {
+  bool is_any = false;
+  for (CapturedChange& change : changes) is_any |= std::exchange(change.everything, false);
+  std::erase_if(changes, [](const CapturedChange& change) { return change.values.empty(); });
+  return is_any;
 }
 
 bool is_one_value(const CapturedChanges& changes) {
@@ -245,7 +255,7 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
   for (const AppliedIndex& index : pipeline_.indices) {
     if (standing_.is_paused(index.id)) continue;  // it will be compared
     std::vector<CapturedChange> own = of_index(index, changes);
-    if (std::erase_if(own, [](const CapturedChange& change) { return change.everything; }) > 0) {
+    if (take_everything(own)) {
       // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
         transaction.add_job(index.id, kind, std::string(kEverythingChanged));

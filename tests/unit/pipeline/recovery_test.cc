@@ -246,6 +246,22 @@ TEST_F(RecoveryTest, ADocumentThatALateWriteOfADeadLeaderBringsBackGoesAgain) {
   EXPECT_TRUE(world.database.state().due.empty());
 }
 
+TEST_F(RecoveryTest, ADocumentOfATruncatedTableThatADeadLeaderHadOnItsWayIsDeletedTwice) {  // W8
+  World world;
+  world.put_post("1", "ann");
+  world.database.commit([&](Change& change) {
+    change.remove(kPosts, "1");
+    change.truncated(kPostRows);
+  });
+  Leader leader(world, steady_now() + kLandsWithin);
+  const auto pages = [&] { return world.database.state().due[kPosts].pages; };
+  ASSERT_TRUE(eventually([&] {
+    leader.turn();
+    return !pages().empty();
+  }));
+  EXPECT_EQ(pages().begin()->second.page.ids, DocumentIds{{"1"}});
+}
+
 TEST_F(RecoveryTest, ADocumentIsDeletedTwiceWhenAWriteOfItWasNotAnswered) {  // W8
   World world;
   std::optional<QuietEnd> last_end;
