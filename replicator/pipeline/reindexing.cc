@@ -230,10 +230,9 @@ void Reindexing::create(const Reindex& reindex) {
   ask(reindex, [this, reindex, desired = desired(reindex)](ElasticsearchClient& client) -> Conclusion {
     const TwoGenerations made = create_beside(client, desired, epoch_, reindex.id.value);
     return [this, reindex, made] {
-      advance(reindex, {ReindexState::kFilling,
-                        {{made.live, writing_alias(made.live)},
-                         {made.beside, writing_alias(made.beside)},
-                         made.documents}});
+      advance(reindex,
+              {ReindexState::kFilling,
+               {{made.live, writing_alias(made.live)}, {made.beside, made.beside_alias}, made.documents}});
     };
   });
 }

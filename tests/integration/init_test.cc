@@ -184,6 +184,20 @@ TEST_F(Init, AColumnOfJsonTextsInATableIsNoObject) {
   EXPECT_EQ(fields.at("later").at("enabled"), false);
 }
 
+// Each document was refused: a keyword takes no object.
+TEST_F(Init, AColumnOfACompositeTypeIsAnObject) {
+  database_.execute(
+      "create type rental.size as (w int, h int); create table rental.boxes (id int primary key, size "
+      "rental.size, "
+      "sizes rental.size[]); insert into rental.boxes values (1, (1, null)::rental.size, array[(2, "
+      "3)::rental.size]); "
+      "create view search.boxes as select id as _id, size, sizes from rental.boxes");
+  const Completed made = init({"--view", "search.boxes"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const nlohmann::json fields = this->fields();
+  for (const char* const name : {"size", "sizes"}) EXPECT_EQ(fields.at(name).at("type"), "object") << name;
+}
+
 // Nothing was written, not even the mapping.
 TEST_F(Init, AViewWhoseIdHasSeveralColumnsOrIsAUnionLeavesAPlaceForEachTrack) {
   database_.execute(

@@ -161,7 +161,7 @@ TEST_F(ReindexByHand, AComparisonThatCannotGoOnSaysWhy) {
   const std::string body =
       R"({"error": {"type": "null_pointer_exception", "reason": "type must not be null"}})";
   proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
-    if (!request.target().starts_with("/" + generation(2) + "-w/_")) return std::nullopt;
+    if (!request.target().starts_with("/" + generation(2) + "-w")) return std::nullopt;
     const bool reads = request.target().find("_mget") != std::string::npos ||
                        request.target().find("_search") != std::string::npos;
     return reads ? std::optional(Disturbance{.status = 500, .body = body}) : std::nullopt;

@@ -73,5 +73,36 @@ TEST(SqliteKeys, AComparisonOfAnIndexWithAnEmptyKeyEnds) {
   EXPECT_EQ(index.get("a")->json, R"({"name":"old"})");
 }
 
+// A null was taken for a key that leads nowhere before `row` was looked at: the others stayed stale, and
+// nothing said so.
+TEST(SqliteKeys, ANullIsAValueForRowAndKeys) {
+  for (const auto& [row, keys] : std::map<std::string, std::string>{
+           {"coalesce(team, 0)",
+            "select id from player where coalesce(team, 0) in (select value from json_each($1))"},
+           {"case when team is null then 1 end",
+            "select id from player where team is null and $1 is not null"},
+           {"team", "select p.id from player as p join json_each($1) as v on v.value is p.team"}}) {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "app.db";
+    SqliteApplication application(file);
+    application.execute(
+        "pragma journal_mode = wal; create table player (id integer primary key, team int, score int); "
+        "insert into player values (1, null, 10), (2, null, 20), (3, 7, 5); "
+        "create view ranks as select id as _id, rank() over (partition by team order by score desc) as place "
+        "from player");
+    PipelineUnderTest pipeline("sqlite:" + file.string());
+    ElasticsearchIndex& index = pipeline.add_index(
+        "ranks", "ranks",
+        track("player") + track("player") + "row = \"" + row + "\"\nkeys = \"" + keys + "\"\n");
+    pipeline.apply();
+    const auto service = pipeline.start();
+    pipeline.must("wait");
+    application.execute("update player set score = 99 where id = 1");
+    pipeline.must("wait", {"--refresh"});
+    EXPECT_EQ(index.get("2")->json, R"({"place":2})") << row;
+    pipeline.must("verify");
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::support

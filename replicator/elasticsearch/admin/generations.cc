@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,6 +32,18 @@ bool is_ours(const IndexState& index, const std::string& identity) {
 
 bool has_alias(const IndexState& index, const std::string& alias) {
   return std::find(index.aliases.begin(), index.aliases.end(), alias) != index.aliases.end();
+}
+
+bool is_writing_alias(const std::string& alias, const std::string& index) {
+  const std::string begin = writing_alias(index);
+  return alias.starts_with(begin) && alias.find_first_not_of("0123456789", begin.size()) == alias.npos;
+}
+
+std::vector<std::string> writing_aliases_of(const IndexState& index) {
+  std::vector<std::string> own;
+  std::ranges::copy_if(index.aliases, std::back_inserter(own),
+                       [&](const std::string& alias) { return is_writing_alias(alias, index.name); });
+  return own;
 }
 
 std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
@@ -74,19 +87,22 @@ json hidden_alias() {
 }
 
 // An index template of the user's may name the alias: then searchers would see an index that is being filled.
-void require_alone(ElasticsearchClient& client, const std::string& index) {
+// Returns the alias for writing.
+std::string require_alone(ElasticsearchClient& client, const std::string& index) {
   for (const IndexState& found : client.indices_of(index)) {
-    if (found.aliases == std::vector{writing_alias(index)}) continue;
+    if (found.aliases.size() == 1 && writing_aliases_of(found) == found.aliases) return found.aliases.front();
     client.delete_index(index);
     throw Error(
         {"creating index " + index,
          "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
          "take the aliases out of that template"});
   }
+  throw Error({"creating index " + index, "it is gone again", "looking again", Retry::kLater,
+               Server::kElasticsearch});
 }
 
 bool is_of_a_reindex(const IndexState& index) {
-  return reindex_of(index) || has_alias(index, writing_alias(index.name));
+  return reindex_of(index) || !writing_aliases_of(index).empty();
 }
 
 void drop_lost(ElasticsearchClient& client, const std::string& index) {
@@ -111,7 +127,7 @@ std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired
   const std::string name = generation_name(desired.alias, last + 1);
   json body = new_index_body(desired, epoch);
   body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
-  body["aliases"] = {{writing_alias(name), hidden_alias()}};
+  body["aliases"] = {{writing_alias(name, reindex), hidden_alias()}};
   // Where no node has room for its shards it is red, which whoever writes into it says sooner than who waits
   // here.
   change_cluster(client, "creating index " + name, "PUT",
@@ -148,14 +164,14 @@ void require_not_needed(ElasticsearchClient& client, const DroppedGeneration& dr
 
 }  // namespace
 
-std::string writing_alias(const std::string& index) {
-  return index + "-w";
+std::string writing_alias(const std::string& index, std::int64_t reindex) {
+  return index + "-w" + (reindex == 0 ? "" : std::to_string(reindex));
 }
 
 std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias) {
   std::vector<std::string> others;
   for (const std::string& each : index.aliases) {
-    if (each != alias && each != writing_alias(index.name)) others.push_back(each);
+    if (each != alias && !is_writing_alias(each, index.name)) others.push_back(each);
   }
   return others;
 }
@@ -164,7 +180,7 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
                              std::int64_t reindex) {
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   const MarkedIndex live = marked_index_of(desired.alias, found);
-  TwoGenerations names{found.front().name, {}, 0};
+  TwoGenerations names{found.front().name, {}, {}, 0};
   if (live.mark.identity != desired.identity) {
     throw Error(
         {"creating an index beside " + names.live, "it belongs to another pipeline", "see `lockstep plan`"});
@@ -180,7 +196,7 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
-  require_alone(client, names.beside);
+  names.beside_alias = require_alone(client, names.beside);
   require_fit_index(client, names.beside);
   client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHiddenSetting, "true"}});
   json own = hidden_alias();
@@ -289,9 +305,10 @@ void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropp
     if (goes) require_not_needed(client, dropped, index);
     if (goes) {
       client.delete_index(index.name);
-    } else if (has_alias(index, writing_alias(index.name))) {
-      change_aliases(client, "taking its alias for writing from index " + index.name,
-                     json::array({removed_from(index.name, writing_alias(index.name))}));
+    } else if (const std::vector<std::string> own = writing_aliases_of(index); !own.empty()) {
+      json actions = json::array();
+      for (const std::string& alias : own) actions.push_back(removed_from(index.name, alias));
+      change_aliases(client, "taking its alias for writing from index " + index.name, actions);
     }
   }
 }

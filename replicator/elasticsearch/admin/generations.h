@@ -21,8 +21,10 @@
 
 namespace lockstep {
 
-/// The hidden alias by which a generation is written (E1).
-std::string writing_alias(const std::string& index);
+/// The hidden alias by which a generation is written (E1): "posts-000002-w17", by the reindex that has made
+/// it. What was on its way to an index of the same name, of a reindex that was aborted, finds no alias. That
+/// of a live index has no number.
+std::string writing_alias(const std::string& index, std::int64_t reindex = 0);
 
 /// What an index is called besides `alias` by others than lockstep.
 std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias);
@@ -30,6 +32,7 @@ std::vector<std::string> other_aliases(const IndexState& index, const std::strin
 struct TwoGenerations {
   std::string live;            ///< the real index that the alias stands for
   std::string beside;          ///< the other one
+  std::string beside_alias;    ///< by which it is written
   std::int64_t documents = 0;  ///< in the live one
 };
 

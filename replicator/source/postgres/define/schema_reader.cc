@@ -176,7 +176,9 @@ ValueKind PostgresSchemaReader::kind_of(PostgresTransaction& transaction, unsign
   if (known != kinds_.end()) return known->second;
   const pqxx::row type = only_row(transaction.run_once(postgres_sql("value_kinds"), type_oid));
   ValueKind kind = kind_called(type[1].c_str());
-  if (type[0].as<std::string>() == "e") kind = ValueKind::kKeyword;
+  const std::string sort = type[0].as<std::string>();
+  if (sort == "e") kind = ValueKind::kKeyword;
+  if (sort == "c") kind = ValueKind::kObject;                                                   // a row
   if (kind == ValueKind::kOpaque && type[2].as<std::string>() == "S") kind = ValueKind::kText;  // citext
   return kinds_[type_oid] = kind;
 }

@@ -53,7 +53,7 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
     const auto own = pipeline.captures.find(capture);
     if (own == pipeline.captures.end()) {
       if (is_unknown(connection, capture, last)) unknown.insert(capture);
-    } else if (!row[2].is_null()) {  // a null key leads nowhere
+    } else if (!row[2].is_null() || own->second.columns == 1) {  // of several, triggers write no null
       std::optional<std::string> value = outbox_value_text(connection, row[2], own->second.columns);
       auto& [texts, everything] = changed[capture];
       if (value) {

@@ -56,7 +56,7 @@ std::vector<std::string> values_of(SqliteConnection& connection, const SqliteInd
   SqliteStatement rows(connection, doing, SqliteText{*capture.query},
                        argument_of(index, *capture.query, captured));
   while (rows.step()) {
-    if (!rows[0].is_null()) values.push_back(value_text(rows[0]));
+    values.push_back(rows[0].is_null() ? kNullValue : value_text(rows[0]));
   }
   return values;
 }
@@ -100,6 +100,7 @@ void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, c
           values_of(connection, index, pipeline.captures.at(track.capture), change.values, doing);
       if (!track.resolver) {
         for (const std::string& value : values) {
+          if (value == kNullValue) continue;  // no document has that _id
           if (!sink(required_id(index, value))) return;
         }
         continue;

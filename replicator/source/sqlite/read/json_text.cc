@@ -124,7 +124,7 @@ std::string value_text(const SqliteColumn& value) {
 
 std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
                                              int columns) {
-  if (columns == 1) return value_text(value);
+  if (columns == 1) return value.is_null() ? kNullValue : value_text(value);
   const std::string_view text = value.text();
   std::string json = "[";
   int parts = 0;

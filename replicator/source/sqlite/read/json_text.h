@@ -23,6 +23,9 @@ void append_json_value(std::string& json, const SqliteColumn& value);
 /// string of small hexadecimal digits. REQUIRES: it is not null.
 std::string value_text(const SqliteColumn& value);
 
+/// A null in that form: a value for `row` and `keys`, and no document's _id.
+inline constexpr const char* kNullValue = "null";
+
 /// The same of what the outbox has of a capture of so many columns: of several, a JSON array. None: it is not
 /// what triggers write. Throws SqliteError.
 std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
