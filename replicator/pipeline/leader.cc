@@ -275,7 +275,9 @@ void Leader::note_if_quiet() {
   if (writer.requests_in_flight() != 0) return;
   const SteadyTime land = writer.late_writes_land();
   if (world.last_end != nullptr) *world.last_end = QuietEnd{versions.epoch(), land};
-  if (steady_now() >= land) world.source.lead().note_quiet(versions.epoch());
+  const SteadyTime now = steady_now();
+  if (now >= land - kLandsWithin + likely_within(world.config))
+    world.source.lead().note_quiet(versions.epoch(), now >= land);
 }
 
 void Leader::require_same_revision() {

@@ -31,21 +31,28 @@ BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& pat
   return options;
 }
 
+std::optional<QuietEnd> own_end(const LeaderWorld& world) {
+  if (world.last_end == nullptr || !*world.last_end) return std::nullopt;
+  return (*world.last_end)->epoch == world.source.lead().epoch() ? *world.last_end : std::nullopt;
+}
+
 SteadyTime end_of_earlier_writes(const LeaderWorld& world) {
   const KnownPartners last = world.source.lead().known_partners();
-  if (last.place.empty() || last.quiet) return {};
-  const std::optional<QuietEnd> own = world.last_end == nullptr ? std::nullopt : *world.last_end;
-  if (own && own->epoch == world.source.lead().epoch()) return own->late_writes_land;
+  if (last.place.empty() || last.landed) return {};
+  if (const std::optional<QuietEnd> own = own_end(world)) return own->late_writes_land;
   return steady_now() + kLandsWithin;
 }
 
-SteadyTime end_of_lifetime(SteadyTime latest, const LeaderWorld& world) {
-  return latest == SteadyTime{}
-             ? latest
-             : latest - kLandsWithin + world.config.elasticsearch.request_timeout + kWriteSurvives;
+SteadyTime end_of_likely_writes(const LeaderWorld& world, SteadyTime land) {
+  if (land == SteadyTime{} || world.source.lead().known_partners().quiet) return {};
+  return land - kLandsWithin + likely_within(world.config);
 }
 
 }  // namespace
+
+std::chrono::milliseconds likely_within(const Config& config) {
+  return config.elasticsearch.request_timeout + kWriteSurvives;
+}
 
 LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
     : world(of),
@@ -55,7 +62,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
       earlier_writes_land(patience.write_lifetime_over ? *patience.write_lifetime_over
                                                        : end_of_earlier_writes(world)),
       write_lifetime_over(patience.write_lifetime_over ? *patience.write_lifetime_over
-                                                       : end_of_lifetime(earlier_writes_land, world)),
+                                                       : end_of_likely_writes(world, earlier_writes_land)),
       lead(take_epoch(pipeline, world.source, elasticsearch)),
       versions(lead.epoch),
       targets(pipeline, versions.epoch(), world.source.lead().known_partners().targets,

@@ -46,6 +46,9 @@ struct LeaderWorld {
   std::optional<QuietEnd>* last_end = nullptr;
 };
 
+/// So soon a write that was sent and not answered has landed, as a rule: sweeps wait for that.
+std::chrono::milliseconds likely_within(const Config& config);
+
 /// How long it waits for Elasticsearch, and how often it asks again.
 struct LeaderPatience {
   std::chrono::milliseconds with_document{2'000};  ///< while its index takes others

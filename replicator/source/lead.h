@@ -25,7 +25,8 @@ struct SourceIdentity {
 struct KnownPartners {
   std::string place;                       ///< SourceIdentity::place; empty: nobody has led yet
   std::map<IndexId, std::string> targets;  ///< by index: the uuid of the real index
-  bool quiet = false;                      ///< the last leader ended with no write on its way
+  bool quiet = false;   ///< the last leader ended with no write that is likely to be on its way
+  bool landed = false;  ///< nor one that could be
   bool operator==(const KnownPartners&) const = default;
 };
 
@@ -55,8 +56,9 @@ class Lead {
   /// not quiet, and leaves a mark, durably. REQUIRES: leading.
   virtual Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) = 0;
 
-  /// Notes that the leader of `epoch` ends with no write on its way. Without effect when a later one leads.
-  virtual void note_quiet(Epoch epoch) = 0;
+  /// Notes that the leader of `epoch` ends with no write on its way that is likely to land; `landed`: with
+  /// none that could. Without effect when a later one leads.
+  virtual void note_quiet(Epoch epoch, bool landed) = 0;
 };
 
 }  // namespace lockstep

@@ -103,10 +103,13 @@ TEST_P(SourceContract, TheNextLeaderKnowsThePartnersOfTheLastOne) {
   source_->lead().raise_epoch({}, partners);
   EXPECT_EQ(source_->lead().known_partners(), partners);
   EXPECT_EQ(other()->lead().known_partners(), partners);
-  source_->lead().note_quiet({});
+  source_->lead().note_quiet({}, true);
   EXPECT_FALSE(other()->lead().known_partners().quiet) << "of an earlier leader";
-  source_->lead().note_quiet(source_->lead().epoch());
-  EXPECT_TRUE(other()->lead().known_partners().quiet);
+  for (const bool landed : {false, true}) {
+    source_->lead().note_quiet(source_->lead().epoch(), landed);
+    EXPECT_TRUE(other()->lead().known_partners().quiet);
+    EXPECT_EQ(other()->lead().known_partners().landed, landed);
+  }
   const KnownPartners fewer{partners.place, {{docs().id, "uuid of other docs"}}};
   source_->lead().raise_epoch({}, fewer);
   const KnownPartners known = other()->lead().known_partners();

@@ -130,7 +130,7 @@ class EmptySource final : public Source,
   Epoch epoch() override { return {}; }
   KnownPartners known_partners() override { return {}; }
   Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
-  void note_quiet(Epoch) override {}
+  void note_quiet(Epoch, bool) override {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }

@@ -66,6 +66,26 @@ const Member kMembers[] = {
      "create or replace view others_view as select id as _id, name, mood from others",
      "alter type mood rename value 'sad' to 'blue'", "alter type mood rename value 'blue' to 'sad'",
      "type public.mood"},
+    {"LabelThatTheViewLists",
+     "create type mood as enum ('sad', 'happy'); alter table others add column mood mood default 'sad'; "
+     "create or replace view others_view as select id as _id, name, enum_range(mood) as moods from others",
+     "alter type mood rename value 'happy' to 'glad'", "alter type mood rename value 'glad' to 'happy'",
+     "type public.mood"},
+    {"TextSearchConfiguration",
+     "create text search configuration plain (copy = pg_catalog.simple); "
+     "create or replace view others_view as select id as _id, to_tsvector('public.plain', name)::text as "
+     "name from others",
+     "alter text search configuration plain alter mapping for asciiword with german_stem",
+     "alter text search configuration plain alter mapping for asciiword with simple",
+     "text search configuration public.plain"},
+    {"TextSearchDictionary",
+     "create text search dictionary stem (template = snowball, language = english, stopwords = english); "
+     "create text search configuration plain (copy = pg_catalog.simple); "
+     "alter text search configuration plain alter mapping for asciiword with stem; "
+     "create or replace view others_view as select id as _id, to_tsvector('public.plain', name)::text as "
+     "name from others",
+     "alter text search dictionary stem (stopwords)",
+     "alter text search dictionary stem (stopwords = english)", "text search dictionary public.stem"},
     {"AttributeOfAType",
      "create type pair as (a integer, b text); alter table others add column pair pair default '(1,x)'; "
      "create or replace view others_view as select id as _id, name, to_jsonb(pair) as pair from others",

@@ -131,16 +131,18 @@ Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.partners = partners;
-  state.partners.quiet = false;
+  state.partners.quiet = state.partners.landed = false;
   Epoch& epoch = state.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
   return epoch;
 }
 
-void FakeSource::note_quiet(Epoch epoch) {
+void FakeSource::note_quiet(Epoch epoch, bool landed) {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  if (database_.state_->epoch == epoch) database_.change().partners.quiet = true;
+  if (database_.state_->epoch != epoch) return;
+  database_.change().partners.quiet = true;
+  database_.change().partners.landed = landed;
 }
 
 // --- ChangeLog ---

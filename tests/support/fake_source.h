@@ -56,7 +56,7 @@ class FakeSource final : public Source,
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
-  void note_quiet(Epoch epoch) override;
+  void note_quiet(Epoch epoch, bool landed) override;
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;

@@ -296,7 +296,7 @@ TEST_F(RecoveryTest, ADocumentIsDeletedTwiceWhenAWriteOfItWasNotAnswered) {  // 
   stopped.request_stop();
   leader.run(RunUntil::kStopped, stopped.get_token());
   EXPECT_GT(last_end.value().late_writes_land, steady_now() + kLandsWithin / 2);
-  EXPECT_FALSE(process.source.lead().known_partners().quiet) << "the next leader repeats deletions, too";
+  EXPECT_FALSE(process.source.lead().known_partners().landed) << "the next leader repeats deletions, too";
 }
 
 // What the last leader has noted on both sides, and what is different when the next one comes.

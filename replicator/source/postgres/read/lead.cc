@@ -158,7 +158,8 @@ KnownPartners PostgresLead::known_partners() {
     if (row[0].is_null()) throw missing_value("lockstep's table checkpoint", "partners.place");
     partners.place = row[0].c_str();
     partners.quiet = row[1].as<bool>();
-    if (!row[2].is_null()) partners.targets[IndexId{row[2].as<int>()}] = row[3].c_str();
+    partners.landed = row[2].as<bool>();
+    if (!row[3].is_null()) partners.targets[IndexId{row[3].as<int>()}] = row[4].c_str();
   }
   return partners;
 }
@@ -176,11 +177,12 @@ Epoch PostgresLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
                   kDoing);
 }
 
-void PostgresLead::note_quiet(Epoch epoch) {
+void PostgresLead::note_quiet(Epoch epoch, bool landed) {
   session_.ask("noting that nothing is on its way",
-               "update {schema}.checkpoint set partners = partners || '{\"quiet\": true}' "
+               "update {schema}.checkpoint "
+               "set partners = partners || jsonb_build_object('quiet', true, 'landed', $3::boolean) "
                "where pipeline = $1 and epoch = $2",
-               pipeline_.id(), epoch.value);
+               pipeline_.id(), epoch.value, landed);
 }
 
 }  // namespace lockstep

@@ -35,7 +35,7 @@ class PostgresLead final : public Lead {
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
-  void note_quiet(Epoch epoch) override;
+  void note_quiet(Epoch epoch, bool landed) override;
 
  private:
   enum class Outcome { kLeading, kStandingBy, kKeyChanged };

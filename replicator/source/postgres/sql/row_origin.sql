@@ -27,5 +27,11 @@ when 'pg_proc'::regclass then (
   select concat_ws(' ', p.xmin, (select a.xmin from pg_aggregate as a where a.aggfnoid = p.oid))
   from pg_proc as p
   where p.oid = r.oid)
+when 'pg_ts_config'::regclass then (
+  select concat_ws(' ', c.xmin, (select string_agg(m.maptokentype || ' ' || m.xmin, ', ' order by m.maptokentype, m.mapseqno)
+                                 from pg_ts_config_map as m where m.mapcfg = c.oid))
+  from pg_ts_config as c
+  where c.oid = r.oid)
+when 'pg_ts_dict'::regclass then (select d.xmin::text from pg_ts_dict as d where d.oid = r.oid)
 else (select o.xmin::text from pg_operator as o where o.oid = r.oid)
 end

@@ -46,9 +46,14 @@ with recursive reached (class, oid, part) as (
     select 'pg_class'::regclass, t.typrelid, -1
     from pg_type as t
     where reached.class = 'pg_type'::regclass and t.oid = reached.oid
+    union all
+    select 'pg_ts_dict'::regclass, m.mapdict, 0
+    from pg_ts_config_map as m
+    where reached.class = 'pg_ts_config'::regclass and m.mapcfg = reached.oid
   ) as n (class, oid, part)
   left join pg_class as c on n.class = 'pg_class'::regclass and c.oid = n.oid
-  where n.class in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+  where n.class in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass,
+                    'pg_ts_config'::regclass, 'pg_ts_dict'::regclass)
     and n.oid >= 16384 and (n.class, n.oid) <> (reached.class, reached.oid)
 ), objects (class, oid, parts) as (
   select r.class, r.oid, array_agg(r.part order by r.part) from reached as r group by r.class, r.oid
@@ -105,6 +110,31 @@ with recursive reached (class, oid, part) as (
   select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text, 'pg_operator'::regclass, o.oid
   from reached as r join pg_operator as o on o.oid = r.oid
   where r.class = 'pg_operator'::regclass
+  union all
+  select 'text search configuration ' || c.oid::regconfig::text,
+         concat_ws(' ', c.cfgparser, (select string_agg(concat_ws(' ', m.maptokentype, m.mapseqno, m.mapdict::regdictionary), ', '
+                                                        order by m.maptokentype, m.mapseqno)
+                                      from pg_ts_config_map as m where m.mapcfg = c.oid)),
+         'pg_ts_config'::regclass, c.oid
+  from reached as r join pg_ts_config as c on c.oid = r.oid
+  where r.class = 'pg_ts_config'::regclass
+  union all
+  select 'text search dictionary ' || d.oid::regdictionary::text, concat_ws(' ', d.dicttemplate, d.dictinitoption),
+         'pg_ts_dict'::regclass, d.oid
+  from reached as r join pg_ts_dict as d on d.oid = r.oid
+  where r.class = 'pg_ts_dict'::regclass
+  union all
+  -- An enum that gets labels changes no document, unless the view lists them.
+  select 'labels of type ' || format_type(t.oid, null),
+         (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum as e where e.enumtypid = t.oid),
+         'pg_type'::regclass, t.oid
+  from reached as r join pg_type as t on t.oid = r.oid and t.typtype = 'e'
+  where r.class = 'pg_type'::regclass
+    and exists (select from objects as v join pg_rewrite as w on w.ev_class = v.oid and w.ev_type = '1'
+                where v.class = 'pg_class'::regclass
+                  and w.ev_action::text ~ (select ':funcid (' || string_agg(p.oid::text, '|') || ') ' from pg_proc as p
+                                           where p.pronamespace = 'pg_catalog'::regnamespace
+                                             and p.proname in ('enum_range', 'enum_first', 'enum_last')))
   union all
   select 'setting ' || settings.name, settings.value, null, null from {settings}
   union all

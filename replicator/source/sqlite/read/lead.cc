@@ -104,6 +104,7 @@ KnownPartners SqliteLead::known_partners() {
     if (stored == nlohmann::json::object()) return partners;  // nobody has led
     partners.place = stored.at("place");
     partners.quiet = stored.value("quiet", false);
+    partners.landed = stored.value("landed", false);
     for (const auto& [index, uuid] : stored.at("targets").items())
       partners.targets[index_of(index)] = uuid.get<std::string>();
   } catch (const nlohmann::json::exception&) {
@@ -132,13 +133,14 @@ Epoch SqliteLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   return raised;
 }
 
-void SqliteLead::note_quiet(Epoch epoch) {
+void SqliteLead::note_quiet(Epoch epoch, bool landed) {
   constexpr const char* kDoing = "noting that nothing is on its way";
   SqliteWrite write(connection_, kDoing);
   SqliteStatement(connection_, kDoing,
-                  "update {schema}_checkpoint set partners = json_set(partners, '$.quiet', json('true')) "
+                  "update {schema}_checkpoint "
+                  "set partners = json_set(partners, '$.quiet', json('true'), '$.landed', json(?3)) "
                   "where pipeline = ?1 and epoch = ?2",
-                  pipeline_.id(), epoch.value)
+                  pipeline_.id(), epoch.value, landed ? "true" : "false")
       .run();
   write.commit(kDoing);
   connection_.sync();

@@ -26,7 +26,7 @@ class SqliteLead final : public Lead {
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
-  void note_quiet(Epoch epoch) override;
+  void note_quiet(Epoch epoch, bool landed) override;
 
  private:
   /// REQUIRES: a SqliteWrite is open.
