@@ -94,8 +94,8 @@ class Neighbours : public testing::Test {
     return wait_until(
         [&] {
           return database_.number(
-                     "select (select count(*) from lockstep.job) + (select count(*) from lockstep.due)") ==
-                     0 &&
+                     "select (select count(*) from lockstep.job) + (select count(*) from lockstep.due where "
+                     "due_at <= now())") == 0 &&
                  pipeline_.difference().empty();
         },
         seconds(90), milliseconds(50));
