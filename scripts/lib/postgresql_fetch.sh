@@ -11,7 +11,7 @@ describe_postgresql() {
   case $1 in
     13)
       postgresql_version=13.23 postgresql_release=13.23.0-beta.16
-      postgresql_sha256=3c5ddc30ff58286e4c5eca4eb3466ef834bf58f86baadc2ae4b726346753c7f1
+      postgresql_sha256=4c5ddc30ff58286e4c5eca4eb3466ef834bf58f86baadc2ae4b726346753c7f1
       ;;
     14)
       postgresql_version=14.23 postgresql_release=14.23.0-beta.17
