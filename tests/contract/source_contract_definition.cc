@@ -53,6 +53,17 @@ TEST_P(DefinedSourceContract, PlanTellsWhatApplyDoesAndChangesNothing) {
   EXPECT_THAT(objects_of(definition->plan()), IsEmpty());
 }
 
+TEST_P(DefinedSourceContract, AnIndexThatHasDocumentsAlreadyBeginsWithAComparisonAndASweep) {
+  world().definition(Configuration::kWithoutParcels)->apply({});
+  const auto definition = world().definition(Configuration::kApplied);
+  definition->note_filled({"parcels"});
+  definition->apply({});
+  lead();
+  EXPECT_THAT(jobs_of(parcels().id, JobKind::kComparison), testing::SizeIs(1));
+  EXPECT_THAT(jobs_of(parcels().id, JobKind::kSweep), testing::SizeIs(1));
+  EXPECT_THAT(jobs_of(parcels().id, JobKind::kBackfill), IsEmpty());
+}
+
 TEST_P(DefinedSourceContract, ASourceNoticesThatItsPipelineWasAppliedAnew) {
   source_ = world_->open();
   const std::string revision = source_->revision();
