@@ -23,9 +23,9 @@ constexpr std::size_t kOpenSteps = 4;
 constexpr std::size_t kAskedPages = 2;
 
 // A list that has got nothing for so long grows no more.
-constexpr std::chrono::milliseconds kGrows{500};
+constexpr std::chrono::milliseconds kGrows{200};
 // One page of so many is that of the work whose turn it is, all the same.
-constexpr std::uint64_t kForAll = 4;
+constexpr std::uint64_t kForAll = 8;
 
 // Until work is tried again when Elasticsearch or the source has not answered it.
 constexpr std::chrono::milliseconds kFailurePause{10'000};
