@@ -15,7 +15,7 @@ describe_postgresql() {
       ;;
     14)
       postgresql_version=14.23 postgresql_release=14.23.0-beta.17
-      postgresql_sha256=3bfb69335cb48a5243fef0938602b4b7a3f2cfa6f5474cc432ce1e8a10ee519c
+      postgresql_sha256=4bfb69335cb48a5243fef0938602b4b7a3f2cfa6f5474cc432ce1e8a10ee519c
       ;;
     16)
       postgresql_version=16.14 postgresql_release=16.14.0-beta.17
