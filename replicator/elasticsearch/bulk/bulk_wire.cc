@@ -48,7 +48,7 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
     background_waits_since_ = now;
   }
   const bool gave_place = slow_.gives_place(pass.ticket, now);
-  slow_.came_back(pass.ticket, load, now);
+  slow_.came_back(pass.ticket, load == BulkReply::Kind::kItems, now);
   switch (load) {
     case BulkReply::Kind::kItems:
       window_.came_through();
@@ -65,11 +65,6 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
       break;
   }
   freed_.notify_all();
-}
-
-void BulkWire::finished(std::uint64_t ticket) {
-  const MutexLock lock(mutex_);
-  slow_.finished(ticket);
 }
 
 void BulkWire::limit_background(std::size_t requests) {

@@ -38,9 +38,6 @@ class BulkWire {
   /// The request has come back: the window learns from what it met (BulkDelivery::load()).
   void leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes);
 
-  /// The ticket does not enter again.
-  void finished(std::uint64_t ticket);
-
   /// At most so many background requests at once, at least 1. No limit at first.
   void limit_background(std::size_t requests);
 

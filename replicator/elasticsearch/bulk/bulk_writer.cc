@@ -184,10 +184,7 @@ void BulkWriter::run(Worker& worker) {
     ++busy_;
     worker.ticket = job.ticket;
     lock.unlock();
-    const std::uint64_t ticket = job.ticket;
-    std::optional<BulkResult> result = deliver(worker, std::move(job));
-    wire_.finished(ticket);
-    hand_over(std::move(result));
+    hand_over(deliver(worker, std::move(job)));
   }
 }
 

@@ -18,24 +18,20 @@ SlowWrites::SlowWrites(std::size_t indices, std::chrono::milliseconds patience)
 
 void SlowWrites::sent(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority,
                       SteadyTime now) {
-  const auto [sent, is_first_try] = requests_.try_emplace(ticket);
-  sent->second.is_on_wire = true;
-  if (!is_first_try) return;
-  sent->second.index = request.index();
-  sent->second.priority = priority;
-  sent->second.long_at =
-      now + patience_ + std::chrono::milliseconds(1'000 * request.bytes() / kBytesPerSecond);
+  OnWire on_wire;
+  on_wire.index = request.index();
+  on_wire.priority = priority;
+  on_wire.long_at = now + patience_ + std::chrono::milliseconds(1'000 * request.bytes() / kBytesPerSecond);
+  on_wire_[ticket] = std::move(on_wire);
 }
 
-void SlowWrites::came_back(std::uint64_t ticket, BulkReply::Kind reply, SteadyTime now) {
+void SlowWrites::came_back(std::uint64_t ticket, bool taken, SteadyTime now) {
   note_long(now);
-  const auto request = requests_.find(ticket);
-  request->second.is_on_wire = false;
-  if (reply == BulkReply::Kind::kOverloaded) return;
-  if (reply == BulkReply::Kind::kItems && now < request->second.long_at) {
+  const auto request = on_wire_.find(ticket);
+  if (taken && now < request->second.long_at) {
     if (const auto slow = slow_.find(request->second.index); slow != slow_.end()) slow->second.lasts = false;
   }
-  requests_.erase(request);
+  on_wire_.erase(request);
 }
 
 bool SlowWrites::is_slow(IndexId index, SteadyTime now) {
@@ -56,20 +52,20 @@ std::vector<IndexId> SlowWrites::slow_for(std::chrono::milliseconds time, Steady
 
 bool SlowWrites::gives_place(std::uint64_t ticket, SteadyTime now) {
   note_long(now);
-  const auto request = requests_.find(ticket);
-  return request != requests_.end() && gives_place(request->second, now);
+  const auto request = on_wire_.find(ticket);
+  return request != on_wire_.end() && gives_place(request->second, now);
 }
 
 std::size_t SlowWrites::places_given(BulkPriority priority, SteadyTime now) {
   note_long(now);
-  return static_cast<std::size_t>(std::count_if(requests_.begin(), requests_.end(), [&](const auto& request) {
+  return static_cast<std::size_t>(std::count_if(on_wire_.begin(), on_wire_.end(), [&](const auto& request) {
     return request.second.priority == priority && gives_place(request.second, now);
   }));
 }
 
 std::optional<SteadyTime> SlowWrites::next_change(SteadyTime now) const {
   std::optional<SteadyTime> next;
-  for (const auto& [ticket, request] : requests_) {
+  for (const auto& [ticket, request] : on_wire_) {
     if (request.long_at > now && (!next || request.long_at < *next)) next = request.long_at;
   }
   return next;
@@ -77,7 +73,7 @@ std::optional<SteadyTime> SlowWrites::next_change(SteadyTime now) const {
 
 // Each request once: another one with its indices may be taken in time while it is still on the wire.
 void SlowWrites::note_long(SteadyTime now) {
-  for (auto& [ticket, request] : requests_) {
+  for (auto& [ticket, request] : on_wire_) {
     if (request.priority != BulkPriority::kNormal || now < request.long_at) continue;
     const bool is_new = !std::exchange(request.is_noted, true);
     Slowness& slow = slow_[request.index];
@@ -93,8 +89,8 @@ bool SlowWrites::all_are_slow(SteadyTime now) const {
   return static_cast<std::size_t>(slow) >= indices_;
 }
 
-bool SlowWrites::gives_place(const Request& request, SteadyTime now) const {
-  if (!request.is_on_wire || all_are_slow(now)) return false;
+bool SlowWrites::gives_place(const OnWire& request, SteadyTime now) const {
+  if (all_are_slow(now)) return false;
   const auto slow = slow_.find(request.index);
   return now >= request.long_at || (slow != slow_.end() && slow->second.lasts);
 }

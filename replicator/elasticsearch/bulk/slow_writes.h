@@ -1,7 +1,6 @@
-// Which indices Elasticsearch writes slowly (an ingest pipeline, a shard that moves, throttled merges, a node
-// that is busy), judged by how long it takes until a request is taken, over all tries: a request has one
-// index (B1). Their requests give their places to others, and what is written to them waits alone (promise
-// 4).
+// Which indices Elasticsearch writes slowly (an ingest pipeline, a shard that moves, throttled merges),
+// judged by how long requests are on the wire: a request has one index (B1). Their requests give their places
+// to others, and what is written to them waits alone (promise 4).
 //
 // An index is slow from when a request with it, that a small change may have waited for, takes long, until
 // one with it is taken in time. Where all indices have been slow lately, the cluster is: then none counts as
@@ -17,7 +16,6 @@
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_request.h"
-#include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/ids.h"
 
 namespace lockstep {
@@ -33,12 +31,8 @@ class SlowWrites {
   /// The ticket's request goes to Elasticsearch, as a whole or in part. REQUIRES: it is not empty.
   void sent(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority, SteadyTime now);
 
-  /// It has come back with this reply. Where the server was too busy for it, the next try is of the same
-  /// request, and takes long with it. REQUIRES: it was sent.
-  void came_back(std::uint64_t ticket, BulkReply::Kind reply, SteadyTime now);
-
-  /// There is no next try.
-  void finished(std::uint64_t ticket) { requests_.erase(ticket); }
+  /// It has come back. `taken`: Elasticsearch has written it. REQUIRES: it was sent.
+  void came_back(std::uint64_t ticket, bool taken, SteadyTime now);
 
   /// Whether the index is slow.
   bool is_slow(IndexId index, SteadyTime now);
@@ -57,12 +51,11 @@ class SlowWrites {
   std::optional<SteadyTime> next_change(SteadyTime now) const;
 
  private:
-  struct Request {
+  struct OnWire {
     IndexId index;
     BulkPriority priority = BulkPriority::kNormal;
     SteadyTime long_at;
     bool is_noted = false;  // as taking long
-    bool is_on_wire = true;
   };
   struct Slowness {
     bool lasts = false;
@@ -72,12 +65,12 @@ class SlowWrites {
 
   void note_long(SteadyTime now);
   bool all_are_slow(SteadyTime now) const;
-  bool gives_place(const Request& request, SteadyTime now) const;
+  bool gives_place(const OnWire& request, SteadyTime now) const;
 
   const std::size_t indices_;
   const std::chrono::milliseconds patience_;
-  std::map<std::uint64_t, Request> requests_;  // by ticket
-  std::map<IndexId, Slowness> slow_;           // that are slow, or were
+  std::map<std::uint64_t, OnWire> on_wire_;  // by ticket
+  std::map<IndexId, Slowness> slow_;         // that are slow, or were
 };
 
 }  // namespace lockstep

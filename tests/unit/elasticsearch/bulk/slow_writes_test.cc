@@ -25,7 +25,7 @@ class SlowWritesTest : public testing::Test {
   void send(std::uint64_t ticket, IndexId index, BulkPriority priority = BulkPriority::kNormal) {
     slow_.sent(ticket, bulk_of(index), priority, now_);
   }
-  void takes(std::uint64_t ticket) { slow_.came_back(ticket, BulkReply::Kind::kItems, now_); }
+  void takes(std::uint64_t ticket) { slow_.came_back(ticket, true, now_); }
   bool is_slow(IndexId index) { return slow_.is_slow(index, now_); }
 
   SteadyTime now_ = SteadyTime{} + seconds(100);
@@ -53,28 +53,10 @@ TEST_F(SlowWritesTest, ASlowIndexIsOneUntilARequestOfItIsTakenInTime) {
   EXPECT_TRUE(is_slow(kPosts)) << "it took long";
   send(2, kPosts);
   EXPECT_TRUE(slow_.gives_place(2, now_)) << "from the start";
-  slow_.came_back(2, BulkReply::Kind::kOverloaded, now_);
+  slow_.came_back(2, false, now_);
   EXPECT_TRUE(is_slow(kPosts)) << "an error comes fast";
   send(3, kPosts);
   takes(3);
-  EXPECT_FALSE(is_slow(kPosts));
-}
-
-// Each try came back at once, with 503: so many requests of one index repeated theirs that no other had a
-// place.
-TEST_F(SlowWritesTest, ARequestThatIsTurnedDownForLongMakesItsIndexSlow) {
-  for (int tries = 0; tries < 5; ++tries) {
-    EXPECT_FALSE(is_slow(kPosts)) << "after " << tries << " tries";
-    send(1, kPosts);
-    slow_.came_back(1, BulkReply::Kind::kOverloaded, now_);
-    now_ += milliseconds(200);
-  }
-  EXPECT_TRUE(is_slow(kPosts));
-  EXPECT_FALSE(slow_.gives_place(1, now_)) << "it has none";
-  EXPECT_EQ(slow_.places_given(BulkPriority::kNormal, now_), 0U);
-  slow_.finished(1);
-  send(2, kPosts);
-  takes(2);
   EXPECT_FALSE(is_slow(kPosts));
 }
 
@@ -119,9 +101,9 @@ TEST_F(SlowWritesTest, WhereAllAreSlowNoneIsAndNoPlaceIsGiven) {
   now_ += seconds(2);
   EXPECT_FALSE(of_two.is_slow(kPosts, now_));
   EXPECT_EQ(of_two.places_given(BulkPriority::kNormal, now_), 0U);
-  of_two.came_back(2, BulkReply::Kind::kItems, now_);
+  of_two.came_back(2, true, now_);
   of_two.sent(3, bulk_of(kUsers), BulkPriority::kNormal, now_);
-  of_two.came_back(3, BulkReply::Kind::kItems, now_);
+  of_two.came_back(3, true, now_);
   EXPECT_TRUE(of_two.is_slow(kPosts, now_)) << "the other one is quick again";
 }
 
@@ -130,7 +112,7 @@ TEST_F(SlowWritesTest, ThatAnIndexWasSlowLongAgoDoesNotCount) {
   SlowWrites of_two(2, seconds(1));
   of_two.sent(1, bulk_of(kUsers), BulkPriority::kNormal, now_);
   now_ += seconds(2);
-  of_two.came_back(1, BulkReply::Kind::kItems, now_);
+  of_two.came_back(1, true, now_);
   now_ += seconds(55);
   of_two.sent(2, bulk_of(kPosts), BulkPriority::kNormal, now_);
   now_ += seconds(2);
