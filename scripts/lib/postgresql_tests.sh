@@ -13,8 +13,9 @@ tests_of_postgresql() {
 }
 
 # tests_not_on_postgresql VERSION: prints a regular expression for those that a version cannot have: 13 no functions with an SQL body,
-# 13 and 14 neither MERGE nor security_invoker; the package of 17 has no ICU, that of 18 neither ICU nor XML, that of 16 no pg_dump. On 13 and 14, reading
-# behind 60,000 consumed rows looks at 1,400 blocks of the outbox in place of 200 at most, which OutboxReading.ConsumedRows… reports.
+# 13 and 14 neither MERGE nor security_invoker; the package of 17 has no ICU, that of 18 neither ICU nor XML, that of 16 no pg_dump. On 13
+# and 14, reading behind 60,000 consumed rows looks at 1,400 blocks of the outbox in place of 200 at most, which
+# OutboxReading.ConsumedRows… reports.
 tests_not_on_postgresql() {
   local sql_body='(RolesTest|TableChangesTest|Changes/ChangedPartsTest)\.|ViewLinksTest\.FollowsSubqueries'
   sql_body+='|ViewReadsTest\.(WholeRowPassedToAFunction|FunctionWithAnSqlBody|WholeRowInAFunctionWithAnSqlBody|TableThatOnlyAFunctionReads)'

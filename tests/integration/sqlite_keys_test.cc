@@ -14,16 +14,25 @@ using namespace std::string_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
+/// A pipeline over a file of its own.
+struct Followed {
+  explicit Followed(const std::string& schema) {
+    application.execute("pragma journal_mode = wal; " + schema);
+  }
+
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "app.db";
+  SqliteApplication application{file};
+  PipelineUnderTest pipeline{"sqlite:" + file.string()};
+};
+
 // `wait` ended with 0, the first document was missing, the others made no dead letter or stopped `verify`,
 // and `verify` said "equal".
 TEST(SqliteKeys, APoisonedKeyIsWrittenOrADeadLetterAndVerifyTellsWhich) {
-  const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "app.db";
-  SqliteApplication application(file);
-  application.execute(
-      "pragma journal_mode = wal; create table t (k primary key, name); "
+  Followed followed(
+      "create table t (k primary key, name); "
       "create view docs as select k as _id, name from t; insert into t values ('before', 1)");
-  PipelineUnderTest pipeline("sqlite:" + file.string());
+  auto& [folder, file, application, pipeline] = followed;
   ElasticsearchIndex& index = pipeline.add_index("keys", "docs", track("t"));
   pipeline.apply();
   const auto service = pipeline.start();
@@ -55,13 +64,10 @@ TEST(SqliteKeys, APoisonedKeyIsWrittenOrADeadLetterAndVerifyTellsWhich) {
 
 // It was tried again without end, since Elasticsearch refuses requests that ask for an empty _id.
 TEST(SqliteKeys, AComparisonOfAnIndexWithAnEmptyKeyEnds) {
-  const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "app.db";
-  SqliteApplication application(file);
-  application.execute(
-      "pragma journal_mode = wal; create table t (k text primary key, name); "
+  Followed followed(
+      "create table t (k text primary key, name); "
       "create view docs as select k as _id, name from t; insert into t values ('', 'empty'), ('a', 'old')");
-  PipelineUnderTest pipeline("sqlite:" + file.string());
+  auto& [folder, file, application, pipeline] = followed;
   ElasticsearchIndex& index = pipeline.add_index("keys", "docs", track("t"));
   pipeline.apply();
   pipeline.catch_up();
@@ -82,15 +88,12 @@ TEST(SqliteKeys, ANullIsAValueForRowAndKeys) {
            {"case when team is null then 1 end",
             "select id from player where team is null and $1 is not null"},
            {"team", "select p.id from player as p join json_each($1) as v on v.value is p.team"}}) {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.path() / "app.db";
-    SqliteApplication application(file);
-    application.execute(
-        "pragma journal_mode = wal; create table player (id integer primary key, team int, score int); "
+    Followed followed(
+        "create table player (id integer primary key, team int, score int); "
         "insert into player values (1, null, 10), (2, null, 20), (3, 7, 5); "
         "create view ranks as select id as _id, rank() over (partition by team order by score desc) as place "
         "from player");
-    PipelineUnderTest pipeline("sqlite:" + file.string());
+    auto& [folder, file, application, pipeline] = followed;
     ElasticsearchIndex& index = pipeline.add_index(
         "ranks", "ranks",
         track("player") + track("player") + "row = \"" + row + "\"\nkeys = \"" + keys + "\"\n");

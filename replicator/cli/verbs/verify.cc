@@ -90,7 +90,7 @@ class Verify final : public Verb {
         // An index that was compared may be gone, and another one have its alias.
         if (revision.empty() || open_source(config, "verify")->revision() == revision) throw;
         line_.clear();
-        std::cerr << "`apply` or a reindex has changed the pipeline meanwhile: comparing again\n";
+        std::cerr << "`apply` or a reindex has changed the pipeline in the meantime: comparing again\n";
       }
     }
   }
