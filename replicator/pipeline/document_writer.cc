@@ -375,10 +375,16 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
   }
   if (item.action == BulkAction::kIndex && others_.is_due(item.key.index))
     written_.add(item.key.index, item.key.id, item.version);
-  const SteadyTime late_until = late_.may_land_until(hash_of(item));
-  const bool is_repeated = item.action == BulkAction::kDelete && steady_now() < late_until;
-  if (is_repeated) news_.add_to_repeat(item.key, late_until);
+  const bool is_repeated = item.action == BulkAction::kDelete && repeat_if_late(item);
   news_.add_written(item, outcome == Outcome::kSuperseded, is_repeated);
+}
+
+// False: no older write of the document can land any more.
+bool DocumentWriter::repeat_if_late(const BulkItem& deleted) {
+  const SteadyTime until = late_.may_land_until(hash_of(deleted));
+  if (steady_now() >= until) return false;
+  news_.add_to_repeat(deleted.key, until);
+  return true;
 }
 
 // False: the document is due again. What has the greater version may be anything but the state that we

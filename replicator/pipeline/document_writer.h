@@ -26,9 +26,8 @@
 // W7. While the tail has a request of a slow index (slow_writes.h) in flight, further documents of the index
 //     become due, and the work beside the tail has one request of the index, beside it.
 //
-// W8. A document that was deleted while an older write of it may still land is deleted again when none can
-// any more
-//     (late_writes.h): it becomes due at that time.
+// W8. A document that is deleted while an older write of it may still land becomes due when none can any
+//     more (late_writes.h), and is deleted again.
 #pragma once
 
 #include <chrono>
@@ -232,6 +231,7 @@ class DocumentWriter {
   void note_repeated(InFlight& in_flight, const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal, const Origin& origin);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts, const Origin& origin);
+  bool repeat_if_late(const BulkItem& deleted);
   bool is_superseded_by_us(const BulkItem& item, const Origin& origin);
   bool collides(const BulkItem& item, Claim claim) const {
     return claims_.count_before(hash_of(item), claim) > 0;

@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTargetInterval = 10s;  // between looks whether the indices are still the same
-constexpr auto kWriteSurvives =
-    30s;  // its time-out: in Elasticsearch's queues, as a rule, when its sender has died
+// A request whose sender has died, in Elasticsearch's queues, as a rule: its time-out.
+constexpr auto kWriteSurvives = 30s;
 
 BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& patience,
                                  const AppliedPipeline& pipeline, TargetWatch& targets) {
@@ -36,16 +36,13 @@ std::optional<QuietEnd> own_end(const LeaderWorld& world) {
   return (*world.last_end)->epoch == world.source.lead().epoch() ? *world.last_end : std::nullopt;
 }
 
-SteadyTime end_of_earlier_writes(const LeaderWorld& world) {
+EarlierWrites earlier_writes(const LeaderWorld& world, const LeaderPatience& patience) {
+  if (patience.earlier_writes_land) return {*patience.earlier_writes_land, *patience.earlier_writes_land};
   const KnownPartners last = world.source.lead().known_partners();
   if (last.place.empty() || last.landed) return {};
-  if (const std::optional<QuietEnd> own = own_end(world)) return own->late_writes_land;
-  return steady_now() + kLandsWithin;
-}
-
-SteadyTime end_of_likely_writes(const LeaderWorld& world, SteadyTime land) {
-  if (land == SteadyTime{} || world.source.lead().known_partners().quiet) return {};
-  return land - kLandsWithin + likely_within(world.config);
+  const std::optional<QuietEnd> own = own_end(world);
+  const SteadyTime land = own ? own->late_writes_land : steady_now() + kLandsWithin;
+  return {last.quiet ? SteadyTime{} : land - kLandsWithin + likely_within(world.config), land};
 }
 
 }  // namespace
@@ -59,16 +56,13 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
       changes(world.source.changes()),
       pipeline(load_applied(world.config, world.source)),
       elasticsearch(world.make_transport()),
-      earlier_writes_land(patience.write_lifetime_over ? *patience.write_lifetime_over
-                                                       : end_of_earlier_writes(world)),
-      write_lifetime_over(patience.write_lifetime_over ? *patience.write_lifetime_over
-                                                       : end_of_likely_writes(world, earlier_writes_land)),
+      earlier(earlier_writes(world, patience)),
       lead(take_epoch(pipeline, world.source, elasticsearch)),
       versions(lead.epoch),
       targets(pipeline, versions.epoch(), world.source.lead().known_partners().targets,
               world.make_transport(), world.config.elasticsearch.request_timeout, kTargetInterval),
       bulks(bulk_options(world.config, patience, pipeline, targets), world.make_transport),
-      writer(bulks, world.board, pipeline, world.clock, earlier_writes_land),
+      writer(bulks, world.board, pipeline, world.clock, earlier.land),
       foreign(pipeline, versions.epoch(), world.board, world.make_transport(),
               world.config.elasticsearch.request_timeout, [this] { wake_up.wake(); }),
       checkpoint(pipeline, changes, writer, world.board, versions,
@@ -83,7 +77,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
           [make_transport = world.make_transport, timeout = world.config.elasticsearch.request_timeout] {
             return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
           },
-          write_lifetime_over, [this] { wake_up.wake(); }),
+          earlier.likely_land, [this] { wake_up.wake(); }),
       tail(world.config, pipeline, standing, changes, writer, checkpoint, versions, world.board,
            [this](IndexId index) { return jobs.is_due(index); }),
       reindexing({world.config, pipeline, world.source, standing, jobs, world.board}, versions.epoch(),

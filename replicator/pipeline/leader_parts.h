@@ -31,8 +31,7 @@ namespace lockstep {
 /// A leadership that ended with no request in flight.
 struct QuietEnd {
   Epoch epoch;
-  SteadyTime
-      late_writes_land;  ///< until then one may land that was not answered, of it or a leader before it
+  SteadyTime late_writes_land;  ///< those without an answer, of it or of leaders before it, until then
 };
 
 /// The world outside: all of it must outlive the leader. `source` leads (Lead::try_lead).
@@ -49,15 +48,20 @@ struct LeaderWorld {
 /// So soon a write that was sent and not answered has landed, as a rule: sweeps wait for that.
 std::chrono::milliseconds likely_within(const Config& config);
 
+/// Until when writes of earlier leaders land.
+struct EarlierWrites {
+  SteadyTime likely_land{};  ///< as a rule; sweeps wait for that
+  SteadyTime land{};         ///< at the latest; until then deletions are repeated
+};
+
 /// How long it waits for Elasticsearch, and how often it asks again.
 struct LeaderPatience {
   std::chrono::milliseconds with_document{2'000};  ///< while its index takes others
   std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
   Backoff::Limits bulk_backoff;
   Standing::Patience with_index = {};
-  /// Until then sweeps and deletions expect that a write of an earlier leader may land. None: as the source
-  /// and the configuration tell.
-  std::optional<SteadyTime> write_lifetime_over = {};
+  /// EarlierWrites, both of them. None: as the source and the configuration tell.
+  std::optional<SteadyTime> earlier_writes_land = {};
 };
 
 /// Constructing it takes the lead of the pipeline: raises the epoch (leadership.h) and takes up the jobs that
@@ -72,8 +76,7 @@ struct LeaderParts {
   ChangeLog& changes;
   const AppliedPipeline pipeline;  ///< a copy: threads read it, and the source may reload its own
   ElasticsearchClient elasticsearch;
-  const SteadyTime earlier_writes_land;  ///< those of earlier leaders, until then at the latest
-  const SteadyTime write_lifetime_over;  ///< until then they are likely to; sweeps wait for that
+  const EarlierWrites earlier;
   const TakenLead lead;
   VersionCounter versions;
   TargetWatch targets;

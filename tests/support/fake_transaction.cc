@@ -47,7 +47,7 @@ void write_pages(State& state, Committed& added, IndexId index, const std::vecto
   like.since = steady_now() + origin.later;
   if (origin.pause.count() > 0 || origin.later.count() > 0) like.not_before = like.since + origin.pause;
   add_pages(state, index, ids, like);
-  added.due.insert(index);
+  if (origin.later.count() == 0) added.due.insert(index);
 }
 
 // Whether the document is left alone for a while already; then it is due as of `origin`, too.

@@ -35,13 +35,12 @@ struct RefusedItem {
 
 /// Of a request, or of the part of it that has its outcomes while the rest is repeated.
 struct BulkResult {
-  std::uint64_t ticket = 0;       ///< what BulkWriter::submit() returned
-  bool is_last = true;            ///< false: another result of the ticket follows, with the rest
-  bool rest_is_refused = false;   ///< the rest is repeated although its index takes other writes
-  BulkRequest request;            ///< empty: all of it is repeated
-  std::vector<Outcome> outcomes;  ///< one for each item of the request, in its order
-  std::vector<bool>
-      may_land_late;  ///< likewise: an earlier try was not answered, and may still be on its way
+  std::uint64_t ticket = 0;           ///< what BulkWriter::submit() returned
+  bool is_last = true;                ///< false: another result of the ticket follows, with the rest
+  bool rest_is_refused = false;       ///< the rest is repeated although its index takes other writes
+  BulkRequest request;                ///< empty: all of it is repeated
+  std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
+  std::vector<bool> may_land_late;    ///< likewise: an earlier try of it had no answer
   std::vector<RefusedItem> refusals;  ///< one for each kRefused and kNotTaken
   std::chrono::microseconds took{};   ///< from submit() to the last outcome
 };

@@ -98,7 +98,7 @@ bool BulkWriter::has_room() const {
 
 bool BulkWriter::has_place_for_slow() const {
   const MutexLock lock(mutex_);
-  return of_slow_indices() < std::max(places_, std::min(options_.indices, kMostOfSlowIndices));
+  return places_given().by_slow < std::max(places_, std::min(options_.indices, kMostOfSlowIndices));
 }
 
 std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
@@ -345,24 +345,22 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
 }
 
 bool BulkWriter::room() const {
-  const std::size_t slow = std::min(of_slow_indices(), kMostOfSlowIndices);
-  return in_hand() < places_ + slow + std::min(places_given(), places_);
+  const Given given = places_given();
+  return in_hand() <
+         places_ + std::min(given.by_slow, kMostOfSlowIndices) + std::min(given.by_others, places_);
 }
 
-std::size_t BulkWriter::of_slow_indices() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      workers_,
-      [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) { return wire_.gives_place(worker->ticket); }));
-}
-
-// By requests that wait for their next try, and by background requests that are not on the wire yet: small
-// changes do not wait for these.
-std::size_t BulkWriter::places_given() const {
-  return wire_.background_waiting() + static_cast<std::size_t>(std::ranges::count_if(
-                                          workers_, [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) {
-                                            return !worker->reason.empty() &&
-                                                   !wire_.gives_place(worker->ticket);
-                                          }));
+BulkWriter::Given BulkWriter::places_given() const {
+  Given given;
+  given.by_others = wire_.background_waiting();
+  for (const auto& worker : workers_) {
+    if (wire_.gives_place(worker->ticket)) {
+      ++given.by_slow;
+    } else if (!worker->reason.empty()) {
+      ++given.by_others;
+    }
+  }
+  return given;
 }
 
 void BulkWriter::begin_outage() {

@@ -119,6 +119,12 @@ class BulkWriter {
     Priority priority = Priority::kNormal;
   };
   struct Worker;
+  /// Places that requests in hand give to small changes.
+  struct Given {
+    std::size_t by_slow = 0;  ///< on the wire, of slow indices
+    std::size_t by_others =
+        0;  ///< that wait for their next try, and background requests that are not on the wire yet
+  };
 
   /// The body of each worker's thread.
   void run(Worker& worker);
@@ -144,8 +150,7 @@ class BulkWriter {
     return queue_.size() + static_cast<std::size_t>(busy_);
   }
   bool room() const LOCKSTEP_REQUIRES(mutex_);
-  std::size_t of_slow_indices() const LOCKSTEP_REQUIRES(mutex_);
-  std::size_t places_given() const LOCKSTEP_REQUIRES(mutex_);
+  Given places_given() const LOCKSTEP_REQUIRES(mutex_);
   void begin_outage() LOCKSTEP_REQUIRES(mutex_);
   void tell_outage(const RefusedItem& failure) LOCKSTEP_REQUIRES(mutex_);
   void end_outage() LOCKSTEP_REQUIRES(mutex_);

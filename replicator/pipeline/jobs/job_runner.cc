@@ -22,8 +22,8 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
-// A list that has got nothing for so long grows no more.
-constexpr std::chrono::milliseconds kGrows{200};
+// A list to which something was added within this time still grows.
+constexpr std::chrono::milliseconds kStillGrows{200};
 // One page of so many is that of the work whose turn it is, all the same.
 constexpr std::uint64_t kForAll = 8;
 
@@ -178,7 +178,7 @@ bool JobRunner::has_room() {
 bool JobRunner::read_page() {
   const bool is_for_all = ++pages_read_ % kForAll == 0;
   for (const auto& [index, due] : due_) {
-    const bool goes_first = due->index().beside.empty() && steady_now() - due->added_at() >= kGrows;
+    const bool goes_first = due->index().beside.empty() && steady_now() - due->added_at() >= kStillGrows;
     if (goes_first && !is_for_all && read_page(*due)) return true;
   }
   for (std::size_t tries = work_.size(); tries > 0; --tries) {

@@ -310,7 +310,7 @@ TEST_F(RecoveryTest, AReloadSoonAfterALeadersDeathDoesNotBeginTheTimeOfItsLastWr
     lockstep::Leader leader(
         {world.config, process.source, process.transports, process.board, world.clock, &last_end});
     work(leader);
-    return leader.earlier_writes_land;
+    return leader.earlier.land;
   };
   const auto stop = [](lockstep::Leader& leader) {
     std::stop_source stopped;

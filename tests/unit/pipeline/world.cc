@@ -15,13 +15,13 @@ std::string post_json(const std::string& user, int n) {
   return R"({"user":")" + user + R"(","n":)" + std::to_string(n) + "}";
 }
 
-LeaderPatience quick(const World& world, SteadyTime write_lifetime_over) {
+LeaderPatience quick(const World& world, SteadyTime earlier_writes_land) {
   LeaderPatience patience;
   patience.slow_request = world.slow_request;
   patience.with_document = milliseconds(500);
   patience.bulk_backoff = patience.with_index.ask_again = {milliseconds(1), milliseconds(5)};
   patience.with_index.most_behind_slow_write = world.most_behind_slow_write;
-  patience.write_lifetime_over = write_lifetime_over;
+  patience.earlier_writes_land = earlier_writes_land;
   return patience;
 }
 
@@ -135,9 +135,9 @@ LeaderOfWorld::LeaderOfWorld(World& of)
   source.lead().try_lead();
 }
 
-Leader::Leader(World& of, SteadyTime write_lifetime_over)
+Leader::Leader(World& of, SteadyTime earlier_writes_land)
     : LeaderOfWorld(of),
-      lockstep::Leader({of.config, source, transports, board, of.clock}, quick(of, write_lifetime_over)) {
+      lockstep::Leader({of.config, source, transports, board, of.clock}, quick(of, earlier_writes_land)) {
   checkpoint.on_saved([this](const Acknowledged& news) {
     after_save(news);
     saved.push_back(news);

@@ -82,7 +82,7 @@ struct LeaderOfWorld {
 /// The program's leader in a world. Destroying it is a kill: what is not saved is lost.
 class Leader : public LeaderOfWorld, public lockstep::Leader {
  public:
-  explicit Leader(World& of, SteadyTime write_lifetime_over = {});
+  explicit Leader(World& of, SteadyTime earlier_writes_land = {});
 
   /// Works until nothing is left to do and everything is saved. False when that takes too long.
   bool catch_up();

@@ -130,7 +130,8 @@ void PostgresSourceTransaction::add_repair(const AppliedIndex& applied,
       fill_placeholders(postgres_sql("repairable_documents"), {{"ids", transaction_.quote(ids)},
                                                                {"routings", transaction_.quote(routings)},
                                                                {"repairable", repairable}});
-  if (written_due().add_pages(index.id, repairable_ids, origin) > 0) added_.due.insert(index.id);
+  const bool is_added = written_due().add_pages(index.id, repairable_ids, origin) > 0;
+  if (is_added && origin.later.count() == 0) added_.due.insert(index.id);
   if (index.routed) transaction_.run_filled(doing, filled("add_found_routes"), index.id.value, ids, routings);
   if (!transaction_.run_filled(doing, filled("find_unrepairable"), ids, routings).empty())
     added_.jobs.push_back(written_jobs().insert(index.id, JobKind::kSweep, origin.reason));

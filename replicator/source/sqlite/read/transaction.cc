@@ -126,7 +126,7 @@ void SqliteSourceTransaction::add_due_transaction(const AppliedIndex& index,
 void SqliteSourceTransaction::write_due(IndexId index, const DocumentIds& ids, const DueOrigin& origin) {
   if (ids.empty()) return;
   due_.add(index, ids, origin);
-  added_.due.insert(index);
+  if (origin.later.count() == 0) added_.due.insert(index);
 }
 
 void SqliteSourceTransaction::add_due(const AppliedIndex& index, const DocumentIds& ids,
