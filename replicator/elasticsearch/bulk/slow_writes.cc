@@ -18,11 +18,10 @@ SlowWrites::SlowWrites(std::size_t indices, std::chrono::milliseconds patience)
 
 void SlowWrites::sent(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority,
                       SteadyTime now) {
-  OnWire on_wire;
+  OnWire& on_wire = on_wire_[ticket];
   on_wire.index = request.index();
   on_wire.priority = priority;
   on_wire.long_at = now + patience_ + std::chrono::milliseconds(1'000 * request.bytes() / kBytesPerSecond);
-  on_wire_[ticket] = std::move(on_wire);
 }
 
 void SlowWrites::came_back(std::uint64_t ticket, bool taken, SteadyTime now) {
