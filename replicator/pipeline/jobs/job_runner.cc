@@ -37,6 +37,15 @@ constexpr std::chrono::seconds kLongJob{5};
 // A page that was read waits so long while the tail takes all room there is.
 constexpr std::chrono::milliseconds kPagePatience{200};
 
+// What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
+// the source does not answer beside the tail does not stop the tail.
+void put_off(PagedWork& work, const Error& error) {
+  const LogField field("index", work.index().alias);
+  spdlog::warn("{} is tried again: {}", work.name(), error.what());
+  work.put_off(error.what(),
+               steady_now() + (error.parts().server == Server::kSource ? kSourcePause : kFailurePause));
+}
+
 bool is_source_away(const Error& error) {
   return error.parts().server == Server::kSource && error.retryable();
 }
@@ -206,10 +215,7 @@ bool JobRunner::is_ready(PagedWork& work) {
   if (standing_.is_paused(index) || waits_for_one_of_its_kind(work)) return false;
   const bool waits = !standing_.takes_writes(index) || writer_.holds_back_page(index);
   if (waits && !work.keeps_rows()) return false;
-  if (const auto pause = not_before_.find(work.lane()); pause != not_before_.end()) {
-    if (steady_now() < pause->second) return false;
-    not_before_.erase(pause);
-  }
+  if (work.is_put_off(steady_now())) return false;
   if (const RateLimit* const limit = limit_of(work); limit != nullptr && limit->documents(steady_now()) == 0)
     return false;
   const std::size_t most_open = work.awaits_outcomes() ? 1 : kOpenSteps;
@@ -263,8 +269,8 @@ bool JobRunner::read_page(PagedWork& work) {
   } catch (const Error& error) {
     const bool is_too_slow = dynamic_cast<const ViewTooSlow*>(&error) != nullptr;
     if (!is_too_slow && error.parts().server != Server::kElasticsearch) throw;
-    put_off(work, error);
-    if (is_too_slow) take_up_again(work.lane());
+    PagedWork* const later = is_too_slow ? take_up_again(work.lane()) : &work;
+    if (later != nullptr) put_off(*later, error);
     return false;
   }
 }
@@ -296,12 +302,11 @@ bool JobRunner::take_page() {
     if (end_reading() != nullptr) throw;
     return true;
   } catch (const Error& error) {
-    const PagedWork* const work = end_reading();
+    PagedWork* work = end_reading();
     const bool source_is_away = is_source_away(error);
     if (!source_is_away && error.parts().server != Server::kElasticsearch) throw;
-    if (work == nullptr) return true;
-    put_off(*work, error);
-    if (source_is_away) take_up_again(work->lane());
+    if (work != nullptr && source_is_away) work = take_up_again(work->lane());
+    if (work != nullptr) put_off(*work, error);
     return true;
   }
   PagedWork* const work = end_reading();
@@ -316,31 +321,26 @@ PagedWork* JobRunner::end_reading() {
   return std::exchange(forgotten_, nullptr) == nullptr ? work : nullptr;
 }
 
-// What it had in hand of its page is lost.
-void JobRunner::take_up_again(Lane lane) {
-  if (lane.due) return due_.at(*lane.due)->start_over();
+PagedWork* JobRunner::take_up_again(Lane lane) {
+  if (lane.due) {
+    DueWork* const due = due_.at(*lane.due);
+    due->start_over();
+    return due;
+  }
   extract(lane);
   for (Job& job : changes_.jobs().readable) {
     if (job.id == lane.job) add(std::move(job));
   }
+  const auto job = jobs_.find(*lane.job);
+  return job == jobs_.end() ? nullptr : job->second;
 }
 
 void JobRunner::note(PagedWork& work, PageInStep page) {
   work.note(page.end);
-  troubles_.erase(work.lane());
+  work.end_trouble();
   share_.page_took(page.end.documents, page.took);
   if (RateLimit* const limit = limit_of(work)) limit->took(page.end.documents, steady_now() - page.took);
   ready_.emplace(ReadPage{work.lane(), std::move(page), steady_now()});
-}
-
-// What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
-// the source does not answer beside the tail does not stop the tail.
-void JobRunner::put_off(const PagedWork& work, const Error& error) {
-  const LogField field("index", work.index().alias);
-  spdlog::warn("{} is tried again: {}", work.name(), error.what());
-  troubles_[work.lane()] = error.what();
-  not_before_[work.lane()] =
-      steady_now() + (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
 }
 
 bool JobRunner::all_done_since(SteadyTime time) const {
@@ -371,16 +371,13 @@ std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledg
   std::vector<Measured> measured;
   for (const JobProgress& progress : acknowledged.jobs) {
     if (!progress.finished) continue;
-    const Lane lane = Lane::of(progress.job);
-    not_before_.erase(lane);
-    troubles_.erase(lane);
     const auto job = jobs_.find(progress.job);
     if (job == jobs_.end()) continue;
     const SteadyTime now = steady_now();
     tell_end(*job->second, now);
     const std::optional<Pace> pace = job->second->pace(now);
     if (is_whole(progress.kind) && pace) measured.push_back({job->second->index().id, progress.kind, *pace});
-    extract(lane);
+    extract(Lane::of(progress.job));
   }
   return measured;
 }
@@ -393,8 +390,7 @@ void JobRunner::tell_end(const RunningJob& job, SteadyTime now) {
 
 std::string JobRunner::trouble(IndexId index) const {
   for (const auto& work : work_) {
-    const auto trouble = troubles_.find(work->lane());
-    if (work->index().id == index && trouble != troubles_.end()) return trouble->second;
+    if (work->index().id == index && !work->trouble().empty()) return work->trouble();
   }
   return "";
 }
@@ -402,8 +398,7 @@ std::string JobRunner::trouble(IndexId index) const {
 std::vector<std::string> JobRunner::troubles() const {
   std::vector<std::string> all;
   for (const auto& work : work_) {
-    const auto trouble = troubles_.find(work->lane());
-    if (trouble != troubles_.end()) all.push_back(work->name() + " cannot go on: " + trouble->second);
+    if (!work->trouble().empty()) all.push_back(work->name() + " cannot go on: " + work->trouble());
   }
   return all;
 }
@@ -413,8 +408,7 @@ std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {
   for (const auto& [id, running] : jobs_) {
     const IndexId index = running->index().id;
     JobStatus& job = all.emplace_back(index, running->status()).second;
-    if (const auto trouble = troubles_.find(Lane::of(id)); trouble != troubles_.end())
-      job.trouble = trouble->second;
+    job.trouble = running->trouble();
     job.waits = !job.trouble.empty() || standing_.is_paused(index) || !standing_.takes_writes(index);
   }
   return all;

@@ -138,9 +138,8 @@ class JobRunner {
   bool take_page();
   /// The work whose page was being read. Null: it was forgotten meanwhile.
   PagedWork* end_reading();
-  /// From where the source has it.
-  void take_up_again(Lane lane);
-  void put_off(const PagedWork& work, const Error& error);
+  /// From where the source has it, whatever it had in hand. Null: it is not there any more.
+  PagedWork* take_up_again(Lane lane);
   void note(PagedWork& work, PageInStep page);
   std::unique_ptr<PagedWork> extract(Lane lane);
   static void tell_end(const RunningJob& job, SteadyTime now);
@@ -161,8 +160,6 @@ class JobRunner {
   std::list<std::unique_ptr<PagedWork>> work_;  // the front one has its turn
   std::map<JobId, RunningJob*> jobs_;           // of work_
   std::map<IndexId, DueWork*> due_;             // likewise, of each index
-  std::map<Lane, SteadyTime> not_before_;       // of those that wait a moment
-  std::map<Lane, std::string> troubles_;        // of those that a server does not answer
   std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;

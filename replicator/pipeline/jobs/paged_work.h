@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/step_documents.h"
@@ -90,8 +92,21 @@ class PagedWork {
   /// What a page has said of the whole work. REQUIRES: no page of it is being read.
   virtual void note(const PageEnd& /*page*/) {}
 
+  /// A server has not answered it, for this reason: it is tried again at that time.
+  void put_off(std::string why, SteadyTime until) {
+    trouble_ = std::move(why);
+    put_off_until_ = until;
+  }
+  bool is_put_off(SteadyTime now) const { return now < put_off_until_; }
+
+  /// Why the last try failed; empty: it has not.
+  const std::string& trouble() const { return trouble_; }
+  void end_trouble() { trouble_.clear(); }
+
  private:
   const AppliedIndex& index_;
+  std::string trouble_;
+  SteadyTime put_off_until_{};
 };
 
 }  // namespace lockstep
