@@ -92,30 +92,24 @@ void DocumentWriter::send_waiting() {
   }
 }
 
-bool DocumentWriter::holds_back(IndexId index) const {
-  if (!bulks_.is_slow(index)) return false;
-  return !bulks_.has_place_for_slow() ||
-         std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
-           return each.second.origin.step.lane == Lane::tail() && each.second.index == index;
-         });
-}
-
-bool DocumentWriter::holds_back_page(IndexId index) const {
-  if (job_requests_ == 0 || !bulks_.is_slow(index)) return false;
+bool DocumentWriter::holds_back(IndexId index, BulkPriority priority) const {
+  const bool is_jobs = priority == BulkPriority::kBackground;
+  if ((is_jobs && job_requests_ == 0) || !bulks_.is_slow(index)) return false;
   if (!bulks_.has_place_for_slow()) return true;
-  const auto names_it = [&](const auto& waiting) {
+  const auto waits = [&](const auto& waiting) {
     return !waiting.request.empty() && waiting.request.index() == index;
   };
-  return std::any_of(jobs_waiting_.whole.begin(), jobs_waiting_.whole.end(), names_it) ||
-         std::any_of(jobs_waiting_.behind.begin(), jobs_waiting_.behind.end(), names_it) ||
-         std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
-           return each.second.origin.step.lane != Lane::tail() && each.second.index == index;
-         });
+  const auto is_on_its_way = [&](const auto& request) {
+    return (request.second.origin.step.lane != Lane::tail()) == is_jobs && request.second.index == index;
+  };
+  return std::ranges::any_of(requests_, is_on_its_way) ||
+         (is_jobs && (std::ranges::any_of(jobs_waiting_.whole, waits) ||
+                      std::ranges::any_of(jobs_waiting_.behind, waits)));
 }
 
 // Its documents become due when it is of a slow index that has enough in flight (W7).
 void DocumentWriter::defer_slow(Whole& whole) {
-  if (whole.request.empty() || !holds_back(whole.request.index())) return;
+  if (whole.request.empty() || !holds_back(whole.request.index(), BulkPriority::kNormal)) return;
   for (const BulkItem& item : whole.request.items()) {
     --pending_[item.key.index];
     news_.add_unwritten(item.key, std::string(kSlowIndex), whole.origin.since);

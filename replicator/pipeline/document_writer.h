@@ -114,12 +114,9 @@ class DocumentWriter {
   /// nothing but refused documents is left. Lets them have so many `on_wire` from now on.
   bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
 
-  /// Whether changes of the index should become a job before they are rendered: it is slow, and has a request
-  /// of the tail in flight (W7).
-  bool holds_back(IndexId index) const;
-
-  /// Whether a page of the index would wait for another one: it is slow, and jobs have one in hand (W7).
-  bool holds_back_page(IndexId index) const;
+  /// Whether the index is slow and has enough in hand of this priority, so that changes of it become due
+  /// before they are rendered, and no page of it is read (W7).
+  bool holds_back(IndexId index, BulkPriority priority) const;
 
   /// Takes what is to be saved. If it is not saved, the work is repeated.
   Acknowledged take_acknowledged();

@@ -69,7 +69,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
                  RefusedShare(world.config.replication.max_refused_share, pipeline)),
       standing(pipeline, changes, versions.epoch(),
                {world.make_transport(), [this] { wake_up.wake(); },
-                [this](IndexId index) { return writer.holds_back(index); },
+                [this](IndexId index) { return writer.holds_back(index, BulkPriority::kNormal); },
                 [this](IndexId index, SteadyTime time) { return jobs.is_due_since(index, time); }},
                patience.with_index),
       jobs(

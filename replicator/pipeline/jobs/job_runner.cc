@@ -213,7 +213,7 @@ bool JobRunner::waits_for_one_of_its_kind(const PagedWork& work) const {
 bool JobRunner::is_ready(PagedWork& work) {
   const IndexId index = work.index().id;
   if (standing_.is_paused(index) || waits_for_one_of_its_kind(work)) return false;
-  const bool waits = !standing_.takes_writes(index) || writer_.holds_back_page(index);
+  const bool waits = !standing_.takes_writes(index) || writer_.holds_back(index, BulkPriority::kBackground);
   if (waits && !work.keeps_rows()) return false;
   if (work.is_put_off(steady_now())) return false;
   if (const RateLimit* const limit = limit_of(work); limit != nullptr && limit->documents(steady_now()) == 0)

@@ -494,7 +494,7 @@ TEST(SlowIndex, WaitsAlone) {  // W7
     leader.writer.submit(Lane::tail(), std::move(documents), end);
   };
   for (const char* id : {"1", "2", "3"}) submit(step(world.posts(), id), id);
-  EXPECT_FALSE(leader.writer.holds_back(kPosts));
+  EXPECT_FALSE(leader.writer.holds_back(kPosts, BulkPriority::kNormal));
   StepDocuments both = step(world.posts(), "4");
   both.add(world.files(), {"a", "", "{}", {}});
   submit(std::move(both), "4");
@@ -504,8 +504,8 @@ TEST(SlowIndex, WaitsAlone) {  // W7
     return world.elasticsearch.get("files", "a").has_value() && leader.writer.pending(kFiles) == 0;
   })) << "the other index waits too";
   EXPECT_TRUE(leader.writer.has_room());
-  EXPECT_TRUE(leader.writer.holds_back(kPosts));
-  EXPECT_FALSE(leader.writer.holds_back(kFiles));
+  EXPECT_TRUE(leader.writer.holds_back(kPosts, BulkPriority::kNormal));
+  EXPECT_FALSE(leader.writer.holds_back(kFiles, BulkPriority::kNormal));
   EXPECT_EQ(leader.writer.requests_in_flight(), 3U) << "the fourth post has no request";
   EXPECT_FALSE(leader.writer.take_acknowledged().position) << "A1";
   slowness.end();
@@ -516,11 +516,11 @@ TEST(SlowIndex, WaitsAlone) {  // W7
   EXPECT_EQ(unwritten.at(kPosts).documents[0].id.text, "4");
   EXPECT_EQ(unwritten.at(kPosts).reason, kSlowIndex);
   EXPECT_EQ(leader.writer.pending(kPosts), 0);
-  EXPECT_FALSE(leader.writer.holds_back(kPosts)) << "one request is tried";
+  EXPECT_FALSE(leader.writer.holds_back(kPosts, BulkPriority::kNormal)) << "one request is tried";
   submit(step(world.posts(), "5"), "5");
   ASSERT_TRUE(leader.take_all_outcomes());
   submit(step(world.posts(), "6"), "6");
-  EXPECT_FALSE(leader.writer.holds_back(kPosts)) << "it is quick again";
+  EXPECT_FALSE(leader.writer.holds_back(kPosts, BulkPriority::kNormal)) << "it is quick again";
   ASSERT_TRUE(leader.take_all_outcomes());
   const std::size_t before = world.elasticsearch.bulk_requests();
   StepDocuments last = step(world.posts(), "7");
@@ -545,7 +545,7 @@ TEST(SlowIndex, ItsChangesBecomeAJobAndEqualTheViewInTheEnd) {  // W7
     world.put_post(id, "ann");
     ASSERT_TRUE(eventually([&] { return follow(), slowness.held() == std::stoi(id); }));
   }
-  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts); }));
+  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts, BulkPriority::kNormal); }));
   for (int n = 0; n < 20; ++n) {
     world.put_post(std::to_string(n % 7), "bob", n);
     world.put_file("a", "here", n);
@@ -572,7 +572,7 @@ TEST(SlowIndex, ThatHardlyAnswersIsComparedWhenItDoes) {
   ASSERT_TRUE(eventually([&] {
     leader.writer.take_outcomes(std::chrono::milliseconds(1));
     leader.tail.turn();
-    return leader.writer.holds_back(kPosts);
+    return leader.writer.holds_back(kPosts, BulkPriority::kNormal);
   }));
   for (int n = 1; n <= 51; ++n) {
     EXPECT_EQ(leader.standing.paused_text(), "") << n;
@@ -609,9 +609,10 @@ TEST(SlowIndex, FindsTheDocumentsOfALargeTransactionAtOnce) {  // the outbox kee
     leader.jobs.note_due(leader.changes.due());
   };
   world.put_post("1", "bob");
-  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts); }));
+  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts, BulkPriority::kNormal); }));
   world.rename_user("ann", 1);
-  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back_page(kPosts); }));
+  ASSERT_TRUE(
+      eventually([&] { return follow(), leader.writer.holds_back(kPosts, BulkPriority::kBackground); }));
   world.database.commit([&](Change& change) {
     for (int i = 0; i < 40; ++i) change.captured(kPostRows, {"p" + std::to_string(i)});
   });
