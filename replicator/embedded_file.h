@@ -2,6 +2,7 @@
 // without a folder of SQL beside it.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -12,8 +13,15 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-/// The content of the file NAME.sql. Throws std::logic_error when there is none.
-std::string_view sql_named(std::span<const EmbeddedFile> files, std::string_view name);
+/// Statements by name.
+using Statements = std::map<std::string_view, std::string_view>;
+
+/// The statements of files, each of which begins behind a line `-- name: NAME` and ends at the next (the form
+/// of yesql). Throws std::logic_error when two have one name.
+Statements statements_of(std::span<const EmbeddedFile> files);
+
+/// The text of a statement. Throws std::logic_error when there is none of this name.
+std::string_view statement_named(const Statements& statements, std::string_view name);
 
 /// migrations/postgresql/*.sql in ascending order of their numbers.
 std::span<const EmbeddedFile> postgresql_migrations();

@@ -6,8 +6,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Where the warnings are written.
-SQL = ["replicator/source/postgres/sql/differences_from_applied.sql", "replicator/source/postgres/sql/rights_at_risk.sql",
-       "replicator/source/sqlite/sql/rows_of_no_index.sql"]
+SQL = {"replicator/source/postgres/sql/view_parts.sql": "differences_from_applied",
+       "replicator/source/postgres/sql/rights.sql": "rights_at_risk",
+       "replicator/source/sqlite/sql/capture.sql": "rows_of_no_index"}
 CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
         "replicator/source/index_definition.cc": ["reason_to_compare"],
         "replicator/source/sqlite/define/altered_indices.cc": ["text"],
@@ -45,10 +46,15 @@ def function(code, name):
     return "\n".join(re.findall(rf"^[^\n]*\b{name}\([^;]*?\{{\n(.*?)^\}}", code, re.MULTILINE | re.DOTALL))
 
 
+def statement(code, name):
+    """Its text without comments."""
+    return re.sub(r"^\s*--.*", "", code.split(f"-- name: {name}\n")[1].split("\n-- name: ")[0], flags=re.MULTILINE)
+
+
 def warnings():
     """Each text that `status` may warn with, by file."""
-    for path in SQL:
-        yield from ((path, text) for text in texts(re.sub(r"^\s*--.*", "", (ROOT / path).read_text(), flags=re.MULTILINE), *SQL_PARTS))
+    for path, name in SQL.items():
+        yield from ((path, text) for text in texts(statement((ROOT / path).read_text(), name), *SQL_PARTS))
     for path, functions in CODE.items():
         for name in functions:
             yield from ((path, text) for text in texts(function((ROOT / path).read_text(), name), *CODE_PARTS))

@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-// A row of read_definitions.sql.
+// A row of `read_definitions`.
 struct StoredDefinition {
   explicit StoredDefinition(const pqxx::row& row)
       : index(row[0].as<int>()),

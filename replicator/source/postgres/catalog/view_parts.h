@@ -31,7 +31,7 @@ struct ViewState {
 using EnumLabels = std::vector<std::pair<std::string, std::string>>;
 
 struct ViewParts {
-  /// "function s.f(integer)" → checksum of its definition, and another one (view_parts.sql).
+  /// "function s.f(integer)" → checksum of its definition, and another one (`view_parts`).
   std::map<std::string, std::string> parts;
   std::set<std::string> whole_rows;        ///< names, quoted, of the tables that are read as whole rows
   std::string rows;                        ///< JSON: where they are in the catalogue
@@ -65,7 +65,7 @@ std::set<std::string> stored_whole_rows(std::string_view stored);
 /// `view` is an oid, `whole_rows` as in ViewParts.
 ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows);
 
-/// read_definitions.sql.
+/// `read_definitions`.
 std::string read_definitions_sql();
 
 }  // namespace lockstep

@@ -3,9 +3,8 @@
 // A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
 // because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
 // function of static PL/pgSQL, which sees the changed rows as transition tables and writes the captured
-// values, old and new, into the outbox. The files are sql/capture_rows.sql, capture_update.sql,
-// capture_fallback.sql and capture_truncate.sql; tests/unit/source/postgres/define/golden/blog.sql is what
-// comes out.
+// values, old and new, into the outbox. sql/capture.sql has their text; what comes out is in
+// tests/unit/source/postgres/define/golden/blog.sql.
 //
 // T1. An update is left out only if no counted column, no captured value and no part of the key has changed,
 //     byte for byte: 1.0 and 1.00, or 'a' and 'A' as citext, are equal and look different in a document.
@@ -25,7 +24,7 @@
 //     that block, so it takes no transaction id.
 //
 // T6. No trigger fires when a part of a table (a partition, an inheriting table) is attached, detached or
-//     dropped. A function of each table, sql/capture_parts.sql, compares its parts with those that it had
+//     dropped. A function of each table, `capture_parts`, compares its parts with those that it had
 //     before. The leader calls it within seconds, and `apply` does. It runs with the rights of the role that
 //     ran `apply`, so it touches no part that belongs to another role than the table.
 //

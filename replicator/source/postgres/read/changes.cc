@@ -41,7 +41,7 @@ std::string reading_statement(const std::string& schema, const std::string& late
                            {{"schema", schema}, {"one", std::to_string(kBytesOfOneValue)}, {"late", late}});
 }
 
-// A row of read_outbox.sql.
+// A row of `read_outbox`.
 struct OutboxRow {
   std::uint64_t txid = 0;
   std::int64_t id = 0;

@@ -29,7 +29,7 @@ std::optional<std::string> text_of(const std::optional<Time>& time) {
   return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
 }
 
-// The first seven columns of a row of find_dead_letters.sql or find_due_dead_letters.sql.
+// The first seven columns of a row of `find_dead_letters` or `find_due_dead_letters`.
 DeadLetter letter_of(const pqxx::row& row) {
   DeadLetter letter;
   letter.index = {row[0].as<int>()};

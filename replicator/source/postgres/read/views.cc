@@ -26,7 +26,7 @@ std::string_view text_of(const pqxx::field& field) {
   return {field.c_str(), field.size()};
 }
 
-// A row of render_documents.sql; without json when the document did not fit. Steps from field to field: each
+// A row of `render_documents`; without json when the document did not fit. Steps from field to field: each
 // that is asked for by its number is an object that owns the whole result.
 RenderedDocument document_of(const pqxx::row& row) {
   pqxx::const_row_iterator field = row.begin();

@@ -9,7 +9,8 @@ namespace lockstep {
 std::span<const EmbeddedFile> source_sql_files();
 
 std::string_view postgres_sql(std::string_view name) {
-  return sql_named(source_sql_files(), name);
+  static const Statements statements = statements_of(source_sql_files());
+  return statement_named(statements, name);
 }
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// The statements in source/postgres/sql/, compiled in, by file name without ".sql".
+// The statements in source/postgres/sql/, compiled in, by name.
 #pragma once
 
 #include <string_view>

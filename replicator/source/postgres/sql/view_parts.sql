@@ -1,3 +1,4 @@
+-- name: view_parts
 -- A query of what the documents of a view are made of, besides rows: "parts", names and checksums, "rows", where they are in the
 -- catalogue, "origin", origin.sql of these, "views", what their checksums are of, as this "version" of the server prints them, and
 -- "labels" of enums, in order, each with where its row came from. Whatever makes them other documents without firing a trigger must change a checksum.
@@ -173,3 +174,248 @@ select jsonb_build_object(
              where r.class = 'pg_type'::regclass and e.labels is not null),
   'version', current_setting('server_version_num')::integer / 10000,
   'origin', {origin})::text
+
+-- name: origin
+-- One checksum of what row_origin.sql says of all that a view is made of, and of the settings of the database. An expression.
+--   {view}    oid of the view, or null
+--   {rows}    what of (class, oid, parts): a table, or a subselect
+--   {origin}  row_origin.sql
+--   {settings}  settings_of_database.sql
+(select md5(concat_ws(' ', {view}, (select string_agg(concat(name, '=', value), ' ' order by name) from {settings}), string_agg(concat_ws(' ', r.oid, r.parts, {origin}), ', ' order by r.class, r.oid)))
+ from {rows} as r (class, oid, parts))
+
+-- name: row_origin
+-- What the rows of the catalogue behind r, a row of "objects" (view_parts), came from: which transactions have written
+-- them. These never come again, as a definition does that was replaced and put back. Null: there are no such rows.
+-- A table's own row in pg_class is left out, since a grant or a truncate writes it. A dropped column leaves its row: so a column
+-- that came and went below a whole row is seen.
+case r.class
+when 'pg_class'::regclass then (
+  select nullif(concat_ws(' ', case when c.relkind = 'v' then concat_ws(' ', c.relowner, c.reloptions) end,
+                   case when c.relrowsecurity then concat('secured ', c.relforcerowsecurity) end,
+                   (select string_agg(w.oid || ' ' || w.xmin, ', ' order by w.oid)
+                    from pg_rewrite as w where w.ev_class = c.oid and w.ev_type = '1'),
+                   (select string_agg(p.oid || ' ' || p.xmin, ', ' order by p.oid)
+                    from pg_policy as p where p.polrelid = c.oid),
+                   (select string_agg(concat_ws(' ', a.attnum, a.xmin, case when a.attgenerated::text <> '' then (
+                             select f.xmin from pg_attrdef as f where f.adrelid = a.attrelid and f.adnum = a.attnum) end), ', '
+                           order by a.attnum)
+                    from pg_attribute as a
+                    where a.attrelid = c.oid and a.attnum > 0
+                      and (a.attnum = any(r.parts) or -1 = any(r.parts) or c.relkind in ('v', 'm')))), '')
+  from pg_class as c
+  where c.oid = r.oid)
+when 'pg_type'::regclass then (
+  select concat_ws(' ', t.xmin, (select g.xmin from pg_range as g where g.rngtypid = t.oid),
+                   (select string_agg(e.oid || ' ' || e.xmin, ', ' order by e.oid) from pg_enum as e where e.enumtypid = t.oid))
+  from pg_type as t
+  where t.oid = r.oid)
+when 'pg_proc'::regclass then (
+  select concat_ws(' ', p.xmin, (select a.xmin from pg_aggregate as a where a.aggfnoid = p.oid))
+  from pg_proc as p
+  where p.oid = r.oid)
+when 'pg_ts_config'::regclass then (
+  select concat_ws(' ', c.xmin, (select string_agg(m.maptokentype || ' ' || m.xmin, ', ' order by m.maptokentype, m.mapseqno)
+                                 from pg_ts_config_map as m where m.mapcfg = c.oid))
+  from pg_ts_config as c
+  where c.oid = r.oid)
+when 'pg_ts_dict'::regclass then (select d.xmin::text from pg_ts_dict as d where d.oid = r.oid)
+else (select o.xmin::text from pg_operator as o where o.oid = r.oid)
+end
+
+-- name: settings_of_database
+-- The settings that a view has as the database has them (value_settings.h), as a new session of this role begins with them: what
+-- was set for the role or the database, before what the server has. A subselect of (name, value).
+--   {names}  array of the settings
+(select n.name,
+        coalesce((select substr(e.entry, strpos(e.entry, '=') + 1)
+                  from pg_db_role_setting as r cross join unnest(r.setconfig) as e (entry)
+                  where r.setdatabase in (0, (select d.oid from pg_database as d where d.datname = current_database()))
+                    and r.setrole in (0, (select u.oid from pg_roles as u where u.rolname = session_user))
+                    and lower(split_part(e.entry, '=', 1)) = lower(n.name)
+                  order by r.setrole <> 0 desc, r.setdatabase <> 0 desc
+                  limit 1),
+                 (select s.reset_val from pg_settings as s where s.name = n.name))
+ from unnest({names}) as n (name)) as settings (name, value)
+
+-- name: read_definitions
+-- The indices of a pipeline with what they were made of when last compared with the catalogue, and whether that is so still: by
+-- look-ups in the catalogue alone.
+--   $1  the pipeline
+-- The hole "origin" is origin.sql, of what the definition says. An older lockstep has stored none of that, and what the leader has
+-- found to be another carries a mark.
+select i.id, i.alias, i.view, c.oid, i.definition, i.followed, exists (select from {schema}.reindex as r where r.beside = i.id),
+       coalesce(d.stored ->> 'origin' = {origin} and not d.stored ? 'changed', false) as is_same
+from {schema}.index as i
+  left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
+    on n.nspname = (parse_ident(i.view))[1] and c.relname = (parse_ident(i.view))[2]
+  cross join lateral (select case when starts_with(i.definition, chr(123)) then i.definition::jsonb end as stored) as d
+where i.pipeline = $1
+order by i.id
+
+-- name: find_changed_parts
+-- The parts of tracked tables that have come, gone or moved and are not followed yet: the tracked table, the function that
+-- follows its parts (capture_parts, which names the table; null: there is none), the part's oid, and what has happened.
+--   $1  the pipeline
+--   $2  name of lockstep's schema
+-- All tables above all parts in one recursion, as tables_above() has them for each, since `wait` asks this each time.
+with recursive tracked as (
+  -- By the catalog: to_regclass would want the right to use the schema.
+  select t.relation, (select c.oid
+                      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+                      where n.nspname = (parse_ident(t.relation))[1] and c.relname = (parse_ident(t.relation))[2]) as oid
+  from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
+), members (relation, oid) as (
+  select t.relation, i.inhrelid
+  from tracked as t join pg_inherits as i on i.inhparent = t.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+  union
+  select m.relation, i.inhrelid
+  from members as m join pg_inherits as i on i.inhparent = m.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+), above (part, oid, since) as (
+  select i.inhrelid, i.inhparent, i.xmin::text
+  from (select distinct m.oid from members as m) as m join pg_inherits as i on i.inhrelid = m.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+  union
+  select a.part, i.inhparent, i.xmin::text
+  from above as a join pg_inherits as i on i.inhrelid = a.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+), memberships as (
+  select m.relation, m.oid, a.above
+  from members as m
+    join (select a.part, array_agg(a.oid || ' ' || a.since order by a.oid, a.since collate "C") as above
+          from above as a
+          group by a.part) as a on a.part = m.oid
+)
+select t.relation,
+       (select quote_ident(n.nspname) || '.' || quote_ident(p.proname)
+        from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1 || '_') and p.proname like '%\_parts'
+          and position('to_regclass(' || quote_literal(t.relation) || ')' in p.prosrc) > 0),
+       d.oid,
+       case when d.has_left then d.name || ' is no part of ' || t.relation || ' any more'
+            when d.name is null then (select quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+                                      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+                                      where c.oid = d.oid) || ' is a new part of ' || t.relation
+            else d.name || ', a part of ' || t.relation || ', is below other tables now, or was attached again' end
+from tracked as t
+  join (select coalesce(m.relation, k.relation) as relation, coalesce(m.oid, k.table_oid) as oid, m.oid is null as has_left, k.name
+        from memberships as m
+          full join (select p.relation, p.table_oid, p.name, p.above from {schema}.part as p where p.pipeline = $1) as k
+            on k.relation = m.relation and k.table_oid = m.oid
+        where m.oid is null or k.table_oid is null or k.above <> m.above) as d on d.relation = t.relation
+where t.oid is not null
+order by 1, 3
+
+-- name: differences_from_applied
+-- What is no longer as the last apply left it, but for views (read_definitions), or belongs to nothing: whether changes are
+-- lost, and one sentence.
+--   $1  the pipeline
+--   $2  name of lockstep's schema
+--   $3  the indices whose view is named as changed
+-- The hole "subscribed" is is_subscribed.sql, of w.oid.
+with recursive members (relation, oid) as (
+  -- By the catalog: to_regclass would want the right to use the schema.
+  select t.relation, c.oid
+  from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
+    left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
+      on n.nspname = (parse_ident(t.relation))[1] and c.relname = (parse_ident(t.relation))[2]
+  union
+  select m.relation, i.inhrelid
+  from members as m join pg_inherits as i on i.inhparent = m.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+), lettered as (
+  -- One step in the primary key for each index.
+  select min(d.index) as index from {schema}.dead_letter as d
+  union
+  select (select min(d.index) from {schema}.dead_letter as d where d.index > l.index)
+  from lettered as l
+  where l.index is not null
+), watched as (
+  select m.relation, m.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
+         (select count(*)
+          from pg_trigger as t
+            join pg_proc as p on p.oid = t.tgfoid
+            join pg_namespace as s on s.oid = p.pronamespace
+          where t.tgrelid = m.oid and t.tgenabled = 'A' and s.nspname = $2
+            and starts_with(p.proname, 'capture_' || $1 || '_')) as triggers
+  from members as m
+    left join pg_class as c on c.oid = m.oid
+    left join pg_namespace as n on n.oid = c.relnamespace
+  where c.relkind is distinct from 'f'
+)
+select true,
+       case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
+            else 'changes of ' || w.name || ' are not followed, since triggers of it are missing or disabled' end
+       || '; run `lockstep apply`'
+from watched as w
+where w.oid is null or w.triggers < 4
+union all
+select false, 'index ' || i.alias || ': its documents have no ' || k.names || ', which view ' || i.view || ' has; run `lockstep apply`'
+from {schema}.index as i
+  join pg_namespace as n on n.nspname = (parse_ident(i.view))[1]
+  join pg_class as c on c.relnamespace = n.oid and c.relname = (parse_ident(i.view))[2]
+  cross join lateral (
+    -- A kept generation continues without what its view got later.
+    select string_agg(a.attname, ', ' order by a.attnum) as names
+    from pg_attribute as a
+    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and not starts_with(a.attname::text, '_')
+      and a.attname <> all (i.fields)
+      and not exists (select from {schema}.reindex as r where r.beside = i.id and r.kept_until is not null)) as k
+where i.pipeline = $1 and k.names is not null and i.id <> all($3::integer[])
+union all
+select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
+from {schema}.part as p
+where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)
+  and not exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
+union all
+select false, p.name || ', a part of ' || p.relation || ', is below other tables now, or was attached again, and the documents of its rows may be out of date; a running service sees to them within seconds, and `lockstep apply` does'
+from {schema}.part as p
+where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
+  and p.above <> {schema}.tables_above(p.table_oid)
+union all
+select false, 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
+       || ', which no pipeline has; something else wrote it: delete the row'
+from (
+  select 'set_aside', a.index from {schema}.set_aside as a
+  union
+  select 'dead_letter', l.index from lettered as l where l.index is not null
+) as s(name, index)
+where not exists (select 1 from {schema}.index as i where i.id = s.index)
+union all
+select false, 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
+       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+from {schema}.job as j
+where j.pipeline = $1
+  and not exists (select 1 from {schema}.index as i where i.id = j.index and i.pipeline = j.pipeline)
+union all
+select true, 'changes of ' || w.name || ' that a subscription makes are not followed, since they fire no statement trigger; '
+       || 'let source.url lead to the publisher, or run `lockstep verify --repair` after them'
+from watched as w
+where {subscribed}
+union all
+select false, 'triggers take ' || s.name || ' for ' || s.value || ', and lockstep''s session has ' || current_setting(s.name)
+       || ', so documents of changed rows may not be found; run `lockstep apply`'
+from (select distinct split_part(c.setting, '=', 1), substr(c.setting, strpos(c.setting, '=') + 1)
+      from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        cross join unnest(p.proconfig) as c(setting)
+      where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1 || '_')) as s(name, value)
+where s.name not in ('search_path', 'lock_timeout') and s.value <> current_setting(s.name)
+
+-- name: check_functions
+-- The functions that say whether the triggers of a pipeline's tables still fit them (capture_check), and whether the
+-- current user may call them.
+--   $1  the pipeline
+--   $2  name of lockstep's schema
+select quote_ident(n.nspname) || '.' || quote_ident(p.proname) || '()', has_function_privilege(p.oid, 'execute')
+from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1::integer || '_') and p.proname like '%\_check'
+order by 1
+
+-- name: is_subscribed
+-- Whether a subscription fills a table, by itself or as a partition of one that it names: its changes fire no statement
+-- trigger. An expression for other statements.
+--   {table}  the table's oid
+exists (select from pg_subscription_rel as s
+        where s.srrelid = {table} or s.srrelid in (select p.relid from pg_partition_ancestors({table}) as p(relid)))

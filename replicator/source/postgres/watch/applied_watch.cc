@@ -63,7 +63,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
 
   static constexpr std::string_view kTable = "checkpoint";
 
-  // A row of read_checkpoint.sql.
+  // A row of `read_checkpoint`.
   static Checkpoint checkpoint_of(const pqxx::row& row) {
     return {PostgresSnapshot(stored<std::string>(row[0], kTable)), row[1].c_str(),
             stored<std::string>(row[2], kTable), stored<std::int64_t>(row[3], kTable)};

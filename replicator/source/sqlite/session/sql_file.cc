@@ -9,7 +9,8 @@ namespace lockstep {
 std::span<const EmbeddedFile> sqlite_sql_files();
 
 std::string_view sqlite_sql(std::string_view name) {
-  return sql_named(sqlite_sql_files(), name);
+  static const Statements statements = statements_of(sqlite_sql_files());
+  return statement_named(statements, name);
 }
 
 }  // namespace lockstep
