@@ -8,7 +8,7 @@ enum class ExitCode : int {
   kFailed = 1,      ///< something failed that should have worked
   kUsage = 2,       ///< wrong usage or configuration
   kDifference = 3,  ///< `verify` or `plan --exit-code` found a difference
-  kLockNotHad = 4,  ///< somebody else held a lock for too long
+  kLockNotHad = 4,  ///< another process held the lock for too long
 };
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "replicator/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <filesystem>
@@ -32,11 +33,29 @@ constexpr std::array<std::pair<std::string_view, const char*>, 1> kFormerNames{{
     {"deadletters", "dead-letters"},
 }};
 
-// The arguments with a command's present name instead of a former one.
-std::vector<const char*> with_present_name(int argc, const char* const* argv) {
+// What other programs call a command.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNamesElsewhere{{
+    {"delete", "remove"},
+    {"destroy", "remove"},
+    {"diff", "verify"},
+    {"rm", "remove"},
+    {"serve", "run"},
+    {"start", "run"},
+    {"validate", "check"},
+}};
+
+// The arguments with a command's present name instead of a former one, and "help VERB" as "VERB --help".
+// REQUIRES: there is an argument.
+std::vector<const char*> usual_arguments(int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
+  const std::string_view first = argv[1];
   for (const auto& [former, present] : kFormerNames) {
-    if (argc > 1 && argv[1] == former) arguments[1] = present;
+    if (first == former) arguments[1] = present;
+  }
+  if (first == "version" || first == "-v" || first == "-V") arguments[1] = "--version";
+  if (first == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.push_back("--help");
   }
   return arguments;
 }
@@ -64,9 +83,46 @@ std::string unknown_command(std::string_view name, const std::vector<std::unique
     names.emplace_back(verb->name());
   }
   std::string message = "unknown command \"" + std::string(name) + "\"";
-  if (const auto nearest = nearest_name(name, names))
-    message += "; did you mean \"" + std::string(*nearest) + "\"?";
+  if (name == "logs" || name == "log")
+    return message + "; the service's log is in the journal: journalctl -u lockstep";
+  std::optional<std::string_view> nearest = nearest_name(name, names);
+  for (const auto& [elsewhere, here] : kNamesElsewhere) {
+    if (name == elsewhere) nearest = here;
+  }
+  if (nearest) message += "; did you mean \"" + std::string(*nearest) + "\"?";
   return message + "; see lockstep --help";
+}
+
+// The message for the first option that its command does not have; empty if there is none.
+std::string unknown_option(CLI::App& app, const std::vector<const char*>& arguments) {
+  CLI::App* command = &app;
+  std::string path = "lockstep";
+  bool is_command = true;  // whether an argument may still name one
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) {
+      const auto inner =
+          command->get_subcommands([&](const CLI::App* each) { return each->get_name() == argument; });
+      is_command = is_command && !inner.empty();
+      if (is_command) {
+        command = inner.front();
+        path += " " + std::string(argument);
+      }
+      continue;
+    }
+    const std::string_view name = argument.substr(0, argument.find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
+    }
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string message = "unknown option " + std::string(name);
+    if (const auto nearest = nearest_name(name, {known.begin(), known.end()}))
+      message += "; did you mean " + std::string(*nearest) + "?";
+    return message + "; see " + path + " --help";
+  }
+  return "";
 }
 
 void tell(Audience audience, const std::string& message) {
@@ -170,10 +226,15 @@ int run_command_line(int argc, const char* const* argv, const BuildInfo& build) 
                        "Print the version, the commit that it was built from, and the libraries");
   add_texts_about_itself(app);
   app.require_subcommand(1);
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  for (const auto& [theirs, ours] : {std::pair("SUBCOMMAND", "COMMAND"),
+                                     {"Positionals", "Arguments"},
+                                     {"REQUIRED", "(required)"},
+                                     {"Excludes", "not with"},
+                                     {"Needs", "only with"}})
+    app.get_formatter()->label(theirs, ours);
   app.footer(
       "Every command has its own --help, with an example.\nExit codes: 0 done, 1 failed, 2 wrong usage or "
-      "configuration, 3 a difference was found, 4 somebody else held a lock.");
+      "configuration, 3 a difference was found, 4 another process held the lock.");
   Verb* chosen = nullptr;
   for (const auto& verb : verbs) {
     CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
@@ -186,13 +247,14 @@ int run_command_line(int argc, const char* const* argv, const BuildInfo& build) 
     std::cerr << app.help();
     return code(ExitCode::kUsage);
   }
-  const std::vector<const char*> arguments = with_present_name(argc, argv);
+  const std::vector<const char*> arguments = usual_arguments(argc, argv);
   try {
-    app.parse(argc, arguments.data());
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& request) {  // --help, --version
     return print(app, request);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = unknown_command(arguments[1], verbs);
+    std::string unknown = unknown_command(arguments[1], verbs);
+    if (unknown.empty()) unknown = unknown_option(app, arguments);
     tell(Audience::kPerson, unknown.empty() ? std::string(error.what()) + "; see --help" : unknown);
     return code(ExitCode::kUsage);
   }

@@ -76,7 +76,7 @@ const std::vector<Key<SourceConfig>>& keys_of() {
       key<&SourceConfig::password>({.name = "password",
                                     .description = "The password of the url's user. Without it PostgreSQL's "
                                                    "own ways (`~/.pgpass`, peer authentication) apply.",
-                                    .example = R"("/run/credentials/lockstep.service/postgresql")"}),
+                                    .example = R"("/etc/lockstep/secrets/postgresql")"}),
       key<&SourceConfig::schema>({.name = "schema",
                                   .description = "The schema of the outbox, the checkpoint and the dead "
                                                  "letters. It belongs to lockstep: `remove` drops it.",
@@ -105,13 +105,13 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
           {.name = "api_key",
            .description = "The encoded API key, sent as `Authorization: ApiKey …`. Excludes the other "
                           "ways to authenticate.",
-           .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
+           .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
       key<&Section::username>({.name = "username",
                                .description = "The user of basic authentication. Needs `password`.",
                                .example = R"("lockstep")"}),
       key<&Section::password>({.name = "password",
                                .description = "The password of `username`.",
-                               .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
+                               .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
       key<&Section::bearer_token>(
           {.name = "bearer_token",
            .description = "A token, such as one of OAuth 2, sent as `Authorization: Bearer …`. Excludes the "

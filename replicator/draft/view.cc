@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "replicator/draft/sensitive_name.h"
 #include "replicator/error.h"
 
 namespace lockstep {
@@ -30,6 +31,7 @@ struct Part {
   const GraphTable* table = nullptr;
   std::string alias;
   std::vector<PartColumn> columns;
+  std::vector<const GraphColumn*> left_out;
   Count count = Count::kOne;
   std::string field;
   std::string mapping;                // as DraftField::mapping
@@ -88,6 +90,7 @@ class ViewDrafter {
                "\nfrom " + root_.table->name + " as " + root_.alias + ";\n";
     // A field of the root whose name begins with _ stays out of the document.
     std::erase_if(view.fields, [](const DraftField& field) { return field.name.starts_with('_'); });
+    add_left_out(root_, "", view.left_out);
     return view;
   }
 
@@ -198,9 +201,31 @@ class ViewDrafter {
 
   static void take_every_column(Part& part) {
     for (const GraphColumn& column : part.table->columns) {
+      if (is_sensitive(*part.table, column)) {
+        part.left_out.push_back(&column);
+        continue;
+      }
       part.columns.push_back({&column, column.name, {}});
       part.taken.insert(column.name);
     }
+  }
+
+  // A key is needed, and whether or when there is a password is no secret.
+  static bool is_sensitive(const GraphTable& table, const GraphColumn& column) {
+    const auto is_in = [&](const ColumnNames& columns) {
+      return std::find(columns.begin(), columns.end(), column.quoted) != columns.end();
+    };
+    return looks_sensitive(column.name) && column.kind != ValueKind::kBoolean &&
+           column.kind != ValueKind::kDate && column.kind != ValueKind::kDateText && !is_in(table.key) &&
+           std::none_of(table.foreign_keys.begin(), table.foreign_keys.end(),
+                        [&](const ForeignKey& key) { return is_in(key.columns); });
+  }
+
+  static void add_left_out(const Part& part, const std::string& above, std::vector<LeftOutColumn>& all) {
+    for (const GraphColumn* column : part.left_out)
+      all.push_back(
+          {part.table->name + "." + column->quoted, above + column->name, part.alias + "." + column->quoted});
+    for (const auto& inner : part.parts) add_left_out(*inner, above + inner->field + ".", all);
   }
 
   // --- where a description says that it goes ---

@@ -14,17 +14,26 @@
 
 namespace lockstep {
 
+/// A column that is not in the view (sensitive_name.h).
+struct LeftOutColumn {
+  std::string name;   ///< with its table
+  std::string field;  ///< where it would be in the document: "customer.password_hash"
+  std::string as;     ///< the expression that puts it there, among the others of its object
+};
+
 struct DraftView {
   std::string name;  ///< schema-qualified
   std::string sql;   ///< the statement that creates it
   std::vector<DraftField> fields;
   DocumentJoins joins;  ///< those that it makes, no others
+  std::vector<LeftOutColumn> left_out = {};
 };
 
 /// `table` and `with` name tables as table_called() does; each of `with` is put at the first table that
-/// a foreign key, or a table of links, joins it to: of the root, then of those before it. Throws UsageError
-/// for a name that means no table or several, for a table that nothing leads to, and for a root whose primary
-/// key is not one column.
+/// a foreign key, or a table of links, joins it to: of the root, then of those before it. Columns whose names
+/// look like secrets are left out, unless rows are joined by them, or they are a truth or a date. Throws
+/// UsageError for a name that means no table or several, for a table that nothing leads to, and for a root
+/// whose primary key is not one column.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect);
 

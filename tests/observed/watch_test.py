@@ -100,6 +100,15 @@ class Watch(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("no_such_database", done.stderr)
 
+    # It repeated one line every second, for ever.
+    def test_a_pipeline_that_was_never_applied_is_an_error_at_once(self):
+        config = os.path.join(self.shop.folder.name, "never_applied.toml")
+        with open(self.shop.config) as file, open(config, "w") as other:
+            other.write(re.sub(r'^pipeline = .*', 'pipeline = "never_applied"', file.read(), count=1, flags=re.MULTILINE))
+        done = subprocess.run([PROGRAM, "status", "--watch", "-c", config], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("has not been applied; run `lockstep apply`", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

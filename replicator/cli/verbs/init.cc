@@ -181,7 +181,8 @@ class Init final : public Verb {
     std::vector<DraftField> fields;
     std::string settings = {};  // of the index, as JSON
     DraftTracks tracks;
-    std::vector<std::string> unknown = {};   // besides tables without a track
+    std::vector<std::string> unknown = {};  // besides tables without a track
+    std::vector<LeftOutColumn> left_out = {};
     std::vector<Finding> untranslated = {};  // of another tool's file
   };
 
@@ -238,6 +239,7 @@ class Init final : public Verb {
     draft.view = drafted.name;
     draft.view_sql = reader.dialect().before_view() + drafted.sql;
     draft.fields = drafted.fields;
+    draft.left_out = drafted.left_out;
     draft.tracks = draft_tracks(graph, drafted.joins, reader.dialect());
     add_unknown("", draft.fields, draft.unknown);
     return draft;
@@ -347,6 +349,10 @@ class Init final : public Verb {
       std::cout << "! not known: " << unknown.reason << "; see the end of " << file(draft, ".toml").string()
                 << '\n';
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
+    for (const LeftOutColumn& column : draft.left_out)
+      std::cout << "! left out: " << column.name << ", which looks like a secret; if " << column.field
+                << " belongs into the documents, add " << column.as << " to the view and the field to "
+                << file(draft, ".json").string() << '\n';
   }
 
   static void print_next(const fs::path& configuration, const std::vector<std::string>& client,

@@ -58,12 +58,16 @@ class Status final : public Verb {
     }
     const std::optional<PipelineStatus> status = open_status_reader(config)->read();
     std::cout << text_of(config, status) << std::flush;
-    if (!status)
-      throw UsageError("pipeline " + config.pipeline + " has not been applied; run `lockstep apply`");
+    require_applied(config, status);
     return ExitCode::kDone;
   }
 
  private:
+  static void require_applied(const Config& config, const std::optional<PipelineStatus>& status) {
+    if (!status)
+      throw UsageError("pipeline " + config.pipeline + " has not been applied; run `lockstep apply`");
+  }
+
   std::string text_of(const Config& config, const std::optional<PipelineStatus>& status) const {
     return json_ ? status_json(config.pipeline, status) + "\n" : status_text(config.pipeline, status);
   }
@@ -72,7 +76,7 @@ class Status final : public Verb {
   void watch(const Config& config) const {
     const StopSignals signals;
     const SystemClock clock;
-    open_status_reader(config)->read();  // says now what no patience mends
+    require_applied(config, open_status_reader(config)->read());  // reports now what no patience mends
     WatchedStatus watched([&] { return open_status_reader(config); }, clock, {kWatchInterval, kInterest});
     if (redraws() && !json_) return draw(config, watched, signals.token());
     while (std::cout) {

@@ -18,6 +18,7 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::internal::CaptureStderr;
 using testing::internal::CaptureStdout;
 using testing::internal::GetCapturedStderr;
@@ -44,6 +45,38 @@ TEST(CommandLineTest, EveryCommandsHelpShowsAnExampleOfIt) {
     EXPECT_THAT(help.out, HasSubstr("Example:\n  lockstep " + std::string(verb->name())));
     EXPECT_EQ(help.err, "");
   }
+}
+
+TEST(CommandLineTest, HelpAndVersionAreCommandsToo) {
+  EXPECT_EQ(lockstep({"help"}).out, lockstep({"--help"}).out);
+  EXPECT_EQ(lockstep({"help", "status"}).out, lockstep({"status", "--help"}).out);
+  EXPECT_EQ(lockstep({"help", "dead-letters", "list"}).out, lockstep({"dead-letters", "list", "--help"}).out);
+  for (const char* version : {"version", "-v", "-V"}) {
+    EXPECT_EQ(lockstep({version}).out, lockstep({"--version"}).out);
+    EXPECT_EQ(lockstep({version}).code, 0);
+  }
+}
+
+TEST(CommandLineTest, TheHelpHasNoWordsOfTheLibrary) {
+  const std::string help = lockstep({"init", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("Arguments:\n"));
+  EXPECT_THAT(help, HasSubstr("(required)"));
+  for (const char* word : {"Positionals", "REQUIRED", "Excludes"}) EXPECT_THAT(help, Not(HasSubstr(word)));
+}
+
+TEST(CommandLineTest, ACommandOfOtherProgramsIsAnsweredWithOurs) {
+  EXPECT_THAT(lockstep({"rm"}).err, HasSubstr("unknown command \"rm\"; did you mean \"remove\"?"));
+  EXPECT_THAT(lockstep({"logs"}).err, HasSubstr("journalctl -u lockstep"));
+  EXPECT_EQ(lockstep({"logs"}).code, 2);
+}
+
+TEST(CommandLineTest, AMistypedOptionIsAnsweredWithTheNearest) {
+  const Outcome outcome = lockstep({"init", "--wiht", "customers"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "lockstep: unknown option --wiht; did you mean --with?; see lockstep init --help\n");
+  EXPECT_THAT(
+      lockstep({"dead-letters", "list", "--indxe=posts"}).err,
+      HasSubstr("unknown option --indxe; did you mean --index?; see lockstep dead-letters list --help"));
 }
 
 TEST(CommandLineTest, TheHelpListsTheCommands) {

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::Pair;
 using testing::SizeIs;
 using testing::ThrowsMessage;
@@ -90,6 +91,24 @@ TEST(ViewTest, ATableOfLinksIsPassedThrough) {
   EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "name"));
   EXPECT_THAT(view.joins.joins, SizeIs(2));
   EXPECT_EQ(view.joins.reads.at("shop.order_tags"), 1);
+}
+
+// `init --table customers` put password_hash into view and mapping.
+TEST(ViewTest, ColumnsThatLookLikeSecretsAreLeftOut) {
+  TableGraph graph = shop_graph();
+  for (const char* name : {"password_hash", "card_id"})
+    graph["shop.customers"].columns.push_back({name, name, "text"});
+  graph["shop.customers"].columns.push_back(
+      {"password_set_at", "password_set_at", "date", "=", ValueKind::kDate});
+  graph["shop.customers"].foreign_keys.push_back({{"card_id"}, "shop.addresses", {"id"}});
+  const DraftView view = draft_view(graph, "search.orders", "orders", {"customers"}, kPostgres);
+  EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "name", "card_id", "password_set_at"))
+      << "rows are joined by it; when is no secret";
+  EXPECT_THAT(view.sql, Not(HasSubstr("password_hash")));
+  ASSERT_THAT(view.left_out, SizeIs(1));
+  EXPECT_EQ(view.left_out.front().name, "shop.customers.password_hash");
+  EXPECT_EQ(view.left_out.front().field, "customer.password_hash");
+  EXPECT_EQ(view.left_out.front().as, "customers.password_hash");
 }
 
 TEST(ViewTest, AFieldDoesNotTakeTheNameOfAColumn) {
