@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
 table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md. Results of several
-tools (peers.json) become a table with a column for each in docs/comparison.md, without a chart; the costs of
+tools (peers.json) become a table with a column for each in docs/comparison.md, without a chart, and one of each tool beside
+Lockstep in the page about coming from it; the costs of
 docs/benchmarks/scale_costs.json become the tables of docs/scale.md in the same way (scale_model.py). SUMMARY is one table of many.
 
 Usage: tests/bench/record.py [--check | --print FILE]
@@ -43,6 +44,7 @@ SUMMARY = [
     ("memory of a backfill of a million documents", "#memory", "memory", "a backfill"),
 ]
 PAGES = {"locks": "locks.md", "tree_move": "locks.md", "peers": "comparison.md"}
+COMING_FROM = {"Debezium": "coming-from-debezium.md", "PGSync": "coming-from-pgsync.md"}
 
 
 def number(value):
@@ -90,6 +92,12 @@ def tools_table(result):
             cells.append(number(statistics.median(values)) + within if values else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def beside_lockstep(result, tool):
+    """What both were measured for, and what one of them alone was."""
+    rows = [row for row in result["rows"] if row["values"].get(tool)]
+    return tools_table({**result, "columns": [tool, "Lockstep"], "rows": rows})
 
 
 def ratios_first(result):
@@ -159,7 +167,7 @@ def main():
     if sys.argv[1:2] == ["--print"]:
         print(table(json.loads(pathlib.Path(sys.argv[2]).read_text())))
         return 0
-    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "comparison.md", "locks.md", "scale.md")}
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "comparison.md", "locks.md", "scale.md", *COMING_FROM.values())}
     files = dict(pages)
     results = {}
     for path in sorted(RESULTS.glob("*.json")):
@@ -170,6 +178,8 @@ def main():
         files[page] = filled(files[page], result["benchmark"], table(result))
         if "measures" in result:
             files[path.with_suffix(".svg")] = chart(result)
+    for tool, name in COMING_FROM.items():
+        files[DOCS / name] = filled(files[DOCS / name], f"peers, {tool}", beside_lockstep(results["peers"], tool))
     files[DOCS / "benchmarks.md"] = filled(files[DOCS / "benchmarks.md"], "summary", summary(results))
     for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
         files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)

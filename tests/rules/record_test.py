@@ -43,6 +43,14 @@ class ToolsTable(unittest.TestCase):
                                                 "15.20; posts 200,000, rounds 3.")
 
 
+class BesideLockstep(unittest.TestCase):
+    def test_has_the_figures_of_one_tool_and_of_lockstep(self):
+        result = {**RESULT, "rows": [*RESULT["rows"], {"name": "rename", "unit": "s", "values": {"Other": [2], "Lockstep": [1]}},
+                                     {"name": "tuned", "unit": "s", "values": {"Other": [3]}}]}
+        self.assertEqual(record.beside_lockstep(result, "Other").splitlines()[2:],
+                         ["| | Other | Lockstep |", "|---|---|---|", "| rename, s | 2 | 1 |", "| tuned, s | 3 |  |"])
+
+
 class Summary(unittest.TestCase):
     def test_has_a_verdict_on_each_promise_and_leads_to_its_section(self):
         measures = {}
