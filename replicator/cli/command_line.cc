@@ -18,11 +18,11 @@
 #include "replicator/cli/text/completion.h"
 #include "replicator/cli/text/man_page.h"
 #include "replicator/cli/verb.h"
-#include "replicator/config/nearest_name.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/error_class.h"
 #include "replicator/log/log.h"
+#include "replicator/nearest_name.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {

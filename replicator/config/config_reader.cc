@@ -6,9 +6,9 @@
 
 #include "replicator/config/config_key_text.h"
 #include "replicator/config/key_value.h"
-#include "replicator/config/nearest_name.h"
 #include "replicator/config/text_file.h"
 #include "replicator/error.h"
+#include "replicator/nearest_name.h"
 
 namespace lockstep {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
-#include "replicator/config/nearest_name.h"
 #include "replicator/config/secret.h"
 #include "replicator/config/text_file.h"
+#include "replicator/nearest_name.h"
 #include "replicator/quantity.h"
 
 namespace lockstep {

@@ -9,6 +9,7 @@
 
 #include "replicator/draft/sensitive_name.h"
 #include "replicator/error.h"
+#include "replicator/nearest_name.h"
 
 namespace lockstep {
 namespace {
@@ -523,6 +524,16 @@ const GraphTable& table_called(const TableGraph& graph, const std::string& name)
                        "; name it with its schema");
     if (found.size() == 1) return *found.front();
   }
+  std::map<std::string_view, std::string_view> full_names;  // by what may be meant
+  for (const auto& [full, table] : graph) {
+    full_names.emplace(full, full);
+    full_names.emplace(table.own, full);
+  }
+  std::vector<std::string_view> known;
+  for (const auto& [meant, full] : full_names) known.push_back(meant);
+  if (const auto nearest = nearest_name(name, known))
+    throw UsageError("there is no table " + name + "; did you mean " + std::string(full_names.at(*nearest)) +
+                     "?");
   std::string remedy = "there are";
   for (const auto& [full, table] : graph) {
     if (!table.schema.empty())

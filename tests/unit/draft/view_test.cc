@@ -93,6 +93,12 @@ TEST(ViewTest, ATableOfLinksIsPassedThrough) {
   EXPECT_EQ(view.joins.reads.at("shop.order_tags"), 1);
 }
 
+TEST(ViewTest, AMistypedTableIsAnsweredWithTheNearest) {
+  for (const char* name : {"custmers", "shop.custmers"})
+    EXPECT_THAT([&] { table_called(shop_graph(), name); },
+                ThrowsMessage<UsageError>(HasSubstr("did you mean shop.customers?")));
+}
+
 // `init --table customers` put password_hash into view and mapping.
 TEST(ViewTest, ColumnsThatLookLikeSecretsAreLeftOut) {
   TableGraph graph = shop_graph();

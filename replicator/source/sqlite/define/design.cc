@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "replicator/config/nearest_name.h"
 #include "replicator/listed.h"
+#include "replicator/nearest_name.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/compared_rows.h"

@@ -1,4 +1,4 @@
-#include "replicator/config/nearest_name.h"
+#include "replicator/nearest_name.h"
 
 #include <gtest/gtest.h>
 
