@@ -1,5 +1,6 @@
 #include "replicator/cli/text/plan_text.h"
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -52,6 +53,15 @@ std::string plan_text(const std::vector<PlanStep>& steps, Sql sql) {
   std::string text;
   for (const PlanStep& step : steps) text += step_text(step, sql);
   return text;
+}
+
+std::string count_text(const std::vector<PlanStep>& steps) {
+  const auto count = [&](PlanStep::Action action) {
+    return std::to_string(std::count_if(steps.begin(), steps.end(),
+                                        [&](const PlanStep& step) { return step.action == action; }));
+  };
+  return count(PlanStep::Action::kCreate) + " to create, " + count(PlanStep::Action::kChange) +
+         " to change, " + count(PlanStep::Action::kDrop) + " to drop\n";
 }
 
 std::string other_aliases_text(const std::vector<std::string>& aliases) {

@@ -16,6 +16,9 @@ enum class Sql { kHidden, kShown };
 /// stands below, indented.
 std::string plan_text(const std::vector<PlanStep>& steps, Sql sql);
 
+/// "3 to create, 1 to change, 0 to drop", a line.
+std::string count_text(const std::vector<PlanStep>& steps);
+
 /// One step of it.
 std::string step_text(const PlanStep& step, Sql sql);
 

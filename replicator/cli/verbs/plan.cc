@@ -54,6 +54,7 @@ class Plan final : public Verb {
     for (const Finding& obstacle : plan.obstacles)
       std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
     for (const IndexPlan& index : plan.indices) std::cout << ways_text(index);
+    if (!plan.steps.empty()) std::cout << count_text(plan.steps);
     if (plan.empty()) std::cout << "nothing to do\n";
   }
 

@@ -11,6 +11,14 @@ const std::vector<PlanStep> kSteps = {
     {PlanStep::Action::kDrop, "function f()", "nobody tracks it", "drop function f()"},
 };
 
+TEST(PlanTextTest, TheStepsAreCounted) {
+  using Action = PlanStep::Action;
+  EXPECT_EQ(count_text({{Action::kCreate, "schema", "", ""},
+                        {Action::kCreate, "table", "", ""},
+                        {Action::kDrop, "trigger", "", ""}}),
+            "2 to create, 0 to change, 1 to drop\n");
+}
+
 TEST(PlanTextTest, EachStepIsALine) {
   EXPECT_EQ(plan_text(kSteps, Sql::kHidden),
             "+ create trigger t on blog.users\n"
