@@ -34,9 +34,8 @@ constexpr auto kSaveQuietAfter = 5s;                // saves a position that pas
 constexpr auto kSaveEmptyAfter = 30s;               // or where it lets next to nothing be pruned
 constexpr std::int64_t kNextToNothing = 1'000'000;  // bytes of the outbox
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
-constexpr auto kStopGrace = 3s;      // for bulks in flight at a stop
-constexpr auto kNotePatience = 1s;   // with Elasticsearch, at a stop
-constexpr auto kQuietPatience = 1s;  // of a leader that has to look at both sides again
+constexpr auto kStopGrace = 3s;     // for bulks in flight at the end of a leadership
+constexpr auto kNotePatience = 1s;  // with Elasticsearch, at a stop
 
 }  // namespace
 
@@ -264,7 +263,7 @@ void Leader::follow_parts() {
 // Else the sweeps of the next leadership, this process's own perhaps, wait until no write can be on its
 // way.
 void Leader::note_quiet() {
-  const auto end = steady_now() + kQuietPatience;
+  const auto end = steady_now() + kStopGrace;
   while (writer.requests_in_flight() > 0 && steady_now() < end) writer.take_outcomes(10ms);
   note_if_quiet();
 }

@@ -153,8 +153,7 @@ TEST_F(LeadTest, TheLeadHoldsNoTransactionOpen) {
   ASSERT_TRUE(one->lead().try_lead());
   const pqxx::result session = database().query(
       "select state, backend_xmin is null and backend_xid is null from pg_stat_activity where "
-      "application_name = "
-      "'lockstep lockstep test'");
+      "application_name = 'lockstep lockstep test' and datname = current_database()");
   ASSERT_EQ(session.size(), 1u);
   EXPECT_STREQ(session[0][0].c_str(), "idle");
   EXPECT_TRUE(session[0][1].as<bool>());
