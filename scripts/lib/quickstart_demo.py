@@ -86,7 +86,11 @@ def stamped(name):
 
 
 def show_fs(database, elasticsearch):
-    (directory_id, directory, below), = rows(database, LARGEST_DIRECTORY)
+    found = rows(database, LARGEST_DIRECTORY)
+    if not found:
+        sys.exit("quickstart: no folder that was loaded has a directory with text files and less than half of all files; name others, and "
+                 "delete the quickstart's own folder first")
+    (directory_id, directory, below), = found
     (file, file_id, word), = rows(database, A_TEXT_FILE_BELOW, directory=directory_id)
     parent, name = parent_and_name(directory)
     new_directory = f"{parent.rstrip('/')}/{stamped(name)}"

@@ -43,7 +43,11 @@ def changed(database, statement, *parameters):
 
 def show_fs(file, elasticsearch):
     database = opened(file)
-    (directory, below), = database.execute(LARGEST_DIRECTORY)
+    found = database.execute(LARGEST_DIRECTORY).fetchone()
+    if found is None:
+        sys.exit("quickstart: no folder that was loaded has a directory with less than half of all files; name others, and delete the "
+                 "quickstart's own folder first")
+    directory, below = found
     (name,), = database.execute("select name from nodes where id = ?", (directory,))
     path = path_of(database, directory)
     new_name = stamped(name)
