@@ -1,21 +1,41 @@
 #include "replicator/source/reindexes.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "replicator/error.h"
 #include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
 
+using enum ReindexState;
+
+constexpr std::array<std::pair<ReindexState, std::optional<ReindexState>>, 13> kWays = {{
+    {kCreating, kFilling},
+    {kCreating, kDropping},
+    {kFilling, kComparing},
+    {kFilling, kDropping},
+    {kComparing, kSwapping},
+    {kComparing, kDropping},
+    {kSwapping, kKept},
+    {kSwapping, kDropping},
+    {kKept, kSwapping},
+    {kKept, kDropping},
+    {kDropping, kFailed},
+    {kDropping, std::nullopt},
+    {kFailed, std::nullopt},
+}};
+
 constexpr std::array<std::pair<ReindexState, std::string_view>, 7> kStates = {{
-    {ReindexState::kCreating, "creating"},
-    {ReindexState::kFilling, "filling"},
-    {ReindexState::kComparing, "comparing"},
-    {ReindexState::kSwapping, "swapping"},
-    {ReindexState::kKept, "kept"},
-    {ReindexState::kDropping, "dropping"},
-    {ReindexState::kFailed, "failed"},
+    {kCreating, "creating"},
+    {kFilling, "filling"},
+    {kComparing, "comparing"},
+    {kSwapping, "swapping"},
+    {kKept, "kept"},
+    {kDropping, "dropping"},
+    {kFailed, "failed"},
 }};
 
 constexpr std::array<std::pair<ReindexWish, std::string_view>, 4> kWishes = {{
@@ -36,6 +56,17 @@ ReindexState reindex_state(std::string_view name, ReindexId reindex) {
     if (known == name) return state;
   }
   throw unknown_value("reindex " + std::to_string(reindex.value), "state", name);
+}
+
+bool is_way(ReindexState from, std::optional<ReindexState> to) {
+  return std::ranges::find(kWays, std::pair(from, to)) != kWays.end();
+}
+
+void require_way(ReindexState from, std::optional<ReindexState> to) {
+  if (is_way(from, to)) return;
+  throw Error({"taking a reindex from state to state", "it does not go from " + std::string(name_of(from)) +
+                                                           " to " +
+                                                           std::string(to ? name_of(*to) : "its end")});
 }
 
 std::string_view name_of(ReindexWish wish) {

@@ -1,7 +1,13 @@
 // Reindexes: indices that get a second generation, each a row in the source that says how far it is. People
 // start one and say what they want of it; the leader takes it from state to state (pipeline/reindexing.h).
 //
-//   creating → filling → comparing → swapping → kept → dropping → (nothing is left)
+//   creating --> filling --> comparing --> swapping <--> kept
+//      |            |            |             |           |
+//      '------------'------------+-------------'-----------'
+//                                v
+//                             dropping --> failed
+//                                |           |
+//                                '-----------'--> nothing is left
 //
 // X1. An alias has at most one reindex, and one that failed does not count.
 // X2. A step from state to state takes effect with everything that belongs to it, or not at all: the other
@@ -44,6 +50,14 @@ std::string_view name_of(ReindexState state);
 
 /// Throws Error for any other text, naming it and the reindex.
 ReindexState reindex_state(std::string_view name, ReindexId reindex);
+
+/// Whether a reindex goes from one state to the other, as drawn above; to none: nothing is left of it.
+/// PostgreSQL has the same table in its advance_reindex(), and the contract of a source compares each source
+/// with this one.
+bool is_way(ReindexState from, std::optional<ReindexState> to);
+
+/// Throws Error unless it does.
+void require_way(ReindexState from, std::optional<ReindexState> to);
 
 /// What a person wants of a reindex.
 enum class ReindexWish { kNone, kBack, kFinish, kAbort };

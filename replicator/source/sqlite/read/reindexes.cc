@@ -1,7 +1,6 @@
 #include "replicator/source/sqlite/read/reindexes.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "replicator/error.h"
@@ -20,28 +19,6 @@ using enum ReindexState;
 constexpr std::string_view kReindexTable = "reindex";
 constexpr const char* kStarting = "starting a reindex";
 constexpr const char* kAdvancing = "taking a reindex from state to state";
-
-constexpr std::array<std::pair<ReindexState, std::optional<ReindexState>>, 13> kWays = {{
-    {kCreating, kFilling},
-    {kCreating, kDropping},
-    {kFilling, kComparing},
-    {kFilling, kDropping},
-    {kComparing, kSwapping},
-    {kComparing, kDropping},
-    {kSwapping, kKept},
-    {kSwapping, kDropping},
-    {kKept, kSwapping},
-    {kKept, kDropping},
-    {kDropping, kFailed},
-    {kDropping, std::nullopt},
-    {kFailed, std::nullopt},
-}};
-
-void require_way(ReindexState from, std::optional<ReindexState> to) {
-  if (std::find(kWays.begin(), kWays.end(), std::pair(from, to)) != kWays.end()) return;
-  throw Error({kAdvancing, "a reindex does not go from " + std::string(name_of(from)) + " to " +
-                               std::string(to ? name_of(*to) : "its end")});
-}
 
 std::optional<IndexId> index_of(const SqliteColumn& column) {
   return column.is_null() ? std::nullopt : std::optional(IndexId{static_cast<int>(column.integer())});
