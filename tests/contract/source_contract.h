@@ -124,7 +124,27 @@ class PagesSourceContract : public SourceContract {};
 /// Where transactions of several writers can be open at once after they have written (not in SQLite).
 class ConcurrentSourceContract : public SourceContract {};
 
-/// Where `apply` makes triggers, and where `wait` and `status` can ask (not in the fake).
+/// Where `wait` can ask.
+class WatchedSourceContract : public SourceContract {};
+
+/// Where an index may get a second generation.
+class ReindexedSourceContract : public SourceContract {
+ protected:
+  static constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
+  static inline const NewGeneration kTwo{
+      {"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
+
+  /// The oldest reindex.
+  Reindex known() { return source_->reindexes().all().at(0); }
+  /// Takes its step to this state.
+  bool go(std::optional<ReindexState> to);
+  /// Lets the alias stand for the generation beside. REQUIRES: that is filled.
+  void swap_generations();
+  /// Drops the one beside, and ends the reindex.
+  void end_reindex();
+};
+
+/// Where `apply` makes triggers, and where `status` can ask (not in the fake).
 class DefinedSourceContract : public SourceContract {
  protected:
   DefinedWorld& world() { return dynamic_cast<DefinedWorld&>(*world_); }
@@ -133,21 +153,12 @@ class DefinedSourceContract : public SourceContract {
 /// Where transactions have numbers that `wait` can be asked for (not in SQLite).
 class NumberedSourceContract : public DefinedSourceContract {};
 
-/// Where an index may get a second generation (not in the fake).
-class ReindexedSourceContract : public DefinedSourceContract {
+/// Where the second generation may have another definition (not in the fake).
+class RedefinedSourceContract : public ReindexedSourceContract {
  protected:
-  static constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
-  static inline const NewGeneration kTwo{
-      {"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
-
-  /// The oldest reindex.
-  Reindex known() { return source_->reindexes().all().at(0); }
+  DefinedWorld& world() { return dynamic_cast<DefinedWorld&>(*world_); }
   /// Begins to follow a second generation of `docs`, docs-000002, by the view docs_2.
   void fill_other_view();
-  /// Lets the alias stand for it.
-  void swap_generations();
-  /// Drops the one beside, and ends the reindex.
-  void end_reindex();
   /// Throws std::out_of_range when the pipeline follows none of this name.
   const AppliedIndex& named(const std::string& name) const;
   /// The documents of an index that the changes since the last drain() lead to.

@@ -2,6 +2,8 @@
 // source/reindexes.h).
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "replicator/error.h"
 #include "tests/contract/source_contract.h"
 
@@ -22,6 +24,25 @@ std::vector<std::string> names_of(const AppliedPipeline& pipeline) {
   return names;
 }
 
+}  // namespace
+
+bool ReindexedSourceContract::go(std::optional<ReindexState> to) {
+  return source_->reindexes().advance(known(), epoch_, {to, kTwo});
+}
+
+void ReindexedSourceContract::swap_generations() {
+  for (const ReindexState state : {kComparing, kSwapping, kKept}) ASSERT_TRUE(go(state));
+  source_->reload();
+}
+
+void ReindexedSourceContract::end_reindex() {
+  ASSERT_TRUE(go(kDropping));
+  ASSERT_TRUE(go(std::nullopt));
+  source_->reload();
+}
+
+namespace {
+
 TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   lead();
   finish_jobs();
@@ -37,10 +58,10 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   source_->reindexes().note(known().id, "a reason");
   EXPECT_EQ(known().reason, "a reason");
 
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  ASSERT_TRUE(go(kFilling));
   EXPECT_EQ(known().reason, "") << "of the state before";
   const auto searched = [&] {
-    const std::vector<SearchedIndex> found = world().watch()->searched_indices();
+    const std::vector<SearchedIndex> found = world_->watch()->searched_indices();
     return found.size() == 1 ? found[0].alias + " is " + found[0].index + " or " + found[0].or_index : "";
   };
   EXPECT_EQ(searched(), "docs is docs-000001 or docs-000001");
@@ -55,13 +76,13 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   ASSERT_THAT(fill, SizeIs(1));
   EXPECT_EQ(fill[0].total, 17);
 
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kComparing}));
+  ASSERT_TRUE(go(kComparing));
   EXPECT_THAT(jobs_of(made, JobKind::kComparison), SizeIs(1));
   EXPECT_THAT(jobs_of(made, JobKind::kSweep), IsEmpty()) << "it was empty at the beginning";
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kSwapping}));
+  ASSERT_TRUE(go(kSwapping));
   EXPECT_FALSE(known().was_swapped);
   EXPECT_EQ(searched(), "docs is docs-000001 or docs-000002");
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kKept}));
+  ASSERT_TRUE(go(kKept));
   EXPECT_EQ(searched(), "docs is docs-000002 or docs-000002");
   EXPECT_TRUE(known().was_swapped);
   EXPECT_GT(known().keep, seconds(500));
@@ -70,20 +91,18 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   source_->reload();
   EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("docs-000001 by docs-000001-w beside docs",
                                                          "parcels by parcels", "docs by docs-000002-w"));
-  EXPECT_EQ(world().definition(DefinedWorld::Configuration::kApplied)->plan().size(), 0U)
-      << "apply leaves both as they are";
-  const auto status = world().status()->read();
+  const auto status = world_->status()->read();
   ASSERT_TRUE(status);
   ASSERT_THAT(status->reindexes, SizeIs(1));
   EXPECT_EQ(status->reindexes[0].state, "kept");
 
   ASSERT_TRUE(source_->reindexes().want(known().id, ReindexWish::kFinish, Reindexes::Force::kNo));
   EXPECT_EQ(known().wish, ReindexWish::kFinish);
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping}));
+  ASSERT_TRUE(go(kDropping));
   source_->reload();
   EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("parcels by parcels", "docs by docs"));
   const ReindexId id = known().id;
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {}));
+  ASSERT_TRUE(go(std::nullopt));
   EXPECT_THAT(source_->reindexes().all(), IsEmpty());
   EXPECT_EQ(searched(), "");
   EXPECT_FALSE(source_->reindexes().want(id, ReindexWish::kBack, Reindexes::Force::kNo)) << "it is gone";
@@ -94,8 +113,8 @@ TEST_P(ReindexedSourceContract, WhatIsDueOfTheGenerationBesideIsWaitedForWhenThe
   lead();
   finish_jobs();
   ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kComparing}));
+  ASSERT_TRUE(go(kFilling));
+  ASSERT_TRUE(go(kComparing));
   source_->reload();
   finish_jobs();
   drain();
@@ -105,10 +124,10 @@ TEST_P(ReindexedSourceContract, WhatIsDueOfTheGenerationBesideIsWaitedForWhenThe
     transaction->add_due(beside, {{"1"}}, {.reason = "a test"});
     transaction->commit();
   }
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto look = [&] { return watch->begin(std::nullopt)->look(); };
   EXPECT_EQ(look().kind, AppliedState::Kind::kApplied) << look().reason;
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kSwapping}));
+  ASSERT_TRUE(go(kSwapping));
   EXPECT_EQ(look().kind, AppliedState::Kind::kPending);
   EXPECT_THAT(look().reason, testing::HasSubstr("1 document of docs-000002 is due"));
 }
@@ -136,28 +155,71 @@ TEST_P(ReindexedSourceContract, AnAliasHasOneReindexWhichOnlyTheLeaderTakesOnFro
   EXPECT_EQ(source_->reindexes().all().at(0).failure, "");
 }
 
+// PostgreSQL refuses by itself, so that no role of the service can do otherwise.
+TEST_P(ReindexedSourceContract, AReindexTakesExactlyTheStepsThatTheTableHas) {
+  lead();
+  Reindexes& reindexes = source_->reindexes();
+  const auto bring_to = [&](ReindexState state) {
+    ASSERT_TRUE(reindexes.start({"docs", kMapping, seconds(0)}));
+    if (state >= kDropping) ASSERT_TRUE(go(kDropping));
+    if (state == kFailed) ASSERT_TRUE(go(kFailed));
+    for (const ReindexState next : {kFilling, kComparing, kSwapping, kKept}) {
+      if (next <= state && state < kDropping) ASSERT_TRUE(go(next));
+    }
+    ASSERT_EQ(known().state, state);
+  };
+  const auto end = [&] {
+    const ReindexState state = known().state;
+    if (state < kDropping) ASSERT_TRUE(go(kDropping));
+    ASSERT_TRUE(go(std::nullopt));
+  };
+  constexpr std::array kAll = {kCreating, kFilling, kComparing, kSwapping, kKept, kDropping, kFailed};
+  std::vector<std::optional<ReindexState>> ends = {std::nullopt};
+  ends.insert(ends.end(), kAll.begin(), kAll.end());
+  for (const ReindexState from : kAll) {
+    for (const std::optional<ReindexState> to : ends) {
+      SCOPED_TRACE(std::string(name_of(from)) + " to " + std::string(to ? name_of(*to) : "its end"));
+      bring_to(from);
+      if (HasFatalFailure()) return;
+      if (!is_way(from, to)) {
+        EXPECT_THROW(go(to), Error);
+        EXPECT_EQ(known().state, from);
+        end();
+        continue;
+      }
+      EXPECT_TRUE(go(to));
+      if (!to) {
+        EXPECT_THAT(reindexes.all(), IsEmpty());
+        continue;
+      }
+      EXPECT_EQ(known().state, *to);
+      end();
+    }
+  }
+}
+
 TEST_P(ReindexedSourceContract, TheLimitOfAReindexIsKeptUntilSomebodyChangesIt) {
   lead();
   ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0), 500}));
   const ReindexId id = known().id;
   EXPECT_EQ(known().max_rate, 500);
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  ASSERT_TRUE(go(kFilling));
   EXPECT_EQ(other()->reindexes().all().at(0).max_rate, 500);
-  EXPECT_EQ(world().status()->read().value().reindexes.at(0).max_rate, 500);
+  EXPECT_EQ(world_->status()->read().value().reindexes.at(0).max_rate, 500);
   ASSERT_TRUE(source_->reindexes().limit(id, 5'000'000'000));
   EXPECT_EQ(known().max_rate, 5'000'000'000);
   ASSERT_TRUE(source_->reindexes().limit(id, std::nullopt));
   EXPECT_EQ(known().max_rate, std::nullopt);
-  EXPECT_EQ(world().status()->read().value().reindexes.at(0).max_rate, std::nullopt);
+  EXPECT_EQ(world_->status()->read().value().reindexes.at(0).max_rate, std::nullopt);
 
   ASSERT_TRUE(source_->reindexes().limit(id, 7));
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping, {}, "a test"}));
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFailed}));
+  ASSERT_TRUE(go(kFailed));
   ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
   EXPECT_EQ(known().max_rate, std::nullopt) << "that was the limit of the failed one";
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping}));
+  ASSERT_TRUE(go(kDropping));
   const ReindexId last = known().id;
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {}));
+  ASSERT_TRUE(go(std::nullopt));
   EXPECT_FALSE(source_->reindexes().limit(last, 7)) << "it is gone";
 }
 
@@ -173,7 +235,7 @@ TEST_P(ReindexedSourceContract, ThePaceOfTheLastJobOfAKindIsKept) {
   EXPECT_EQ(source_->reindexes().pace(parcels().id, JobKind::kBackfill), std::nullopt);
 
   ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
-  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  ASSERT_TRUE(go(kFilling));
   const IndexId made = *known().beside;
   source_->reindexes().note_pace(made, JobKind::kBackfill, {17, seconds(1)});
   end_reindex();

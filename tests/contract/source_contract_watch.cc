@@ -10,11 +10,11 @@ namespace {
 using Kind = AppliedState::Kind;
 using testing::HasSubstr;
 
-TEST_P(DefinedSourceContract, WhatIsCommittedIsAppliedOnceItIsSaved) {
+TEST_P(WatchedSourceContract, WhatIsCommittedIsAppliedOnceItIsSaved) {
   lead();
   finish_jobs();
   writer_->insert_thing(1, 0);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   const AppliedState before = point->look();
   EXPECT_EQ(before.kind, Kind::kPending);
@@ -24,20 +24,20 @@ TEST_P(DefinedSourceContract, WhatIsCommittedIsAppliedOnceItIsSaved) {
   EXPECT_EQ(after.kind, Kind::kApplied) << after.reason;
 }
 
-TEST_P(DefinedSourceContract, WhoWaitsDuringAFillLearnsOfIt) {
+TEST_P(WatchedSourceContract, WhoWaitsDuringAFillLearnsOfIt) {
   lead();
   writer_->insert_thing(1, 0);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   EXPECT_THAT(watch->begin(std::nullopt)->look().reason,
               testing::AllOf(HasSubstr("changes are pending, beside them: backfill of "),
                              HasSubstr(" documents so far")));
 }
 
-TEST_P(DefinedSourceContract, WhatIsCommittedLaterIsNotWaitedFor) {
+TEST_P(WatchedSourceContract, WhatIsCommittedLaterIsNotWaitedFor) {
   lead();
   finish_jobs();
   writer_->insert_thing(1, 0);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   drain();
   writer_->insert_thing(2, 0);
@@ -46,8 +46,8 @@ TEST_P(DefinedSourceContract, WhatIsCommittedLaterIsNotWaitedFor) {
   EXPECT_EQ(later->look().kind, Kind::kPending);
 }
 
-TEST_P(DefinedSourceContract, NothingIsAppliedBeforeSomebodyHasLed) {
-  const auto watch = world().watch();
+TEST_P(WatchedSourceContract, NothingIsAppliedBeforeSomebodyHasLed) {
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   const AppliedState state = point->look();
   EXPECT_EQ(state.kind, Kind::kPending);
@@ -59,23 +59,23 @@ TEST_P(DefinedSourceContract, NothingIsAppliedBeforeSomebodyHasLed) {
 }
 
 // `wait` failed at its default time-out, and said nothing but that the sweep was not finished.
-TEST_P(DefinedSourceContract, WhoWaitsForASweepLearnsUntilWhenItMayStandStill) {
+TEST_P(WatchedSourceContract, WhoWaitsForASweepLearnsUntilWhenItMayStandStill) {
   lead();
   finish_jobs();
   drain();
   add_job(docs().id, JobKind::kSweep);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const AppliedState state = watch->begin(std::nullopt)->look();
   EXPECT_EQ(state.kind, Kind::kPending);
   EXPECT_THAT(state.reason, testing::AllOf(HasSubstr("sweep of " + docs().alias), HasSubstr(kSweepWaits)));
 }
 
-TEST_P(DefinedSourceContract, AJobIsWaitedFor) {
+TEST_P(WatchedSourceContract, AJobIsWaitedFor) {
   lead();
   finish_jobs();
   drain();
   ASSERT_EQ(add_job(docs().id, JobKind::kComparison, "somebody asked for it").size(), 1U);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   EXPECT_EQ(point->look().kind, Kind::kPending);
   EXPECT_THAT(point->look().reason, HasSubstr("comparison of " + docs().alias));
@@ -87,11 +87,11 @@ TEST_P(DefinedSourceContract, AJobIsWaitedFor) {
   EXPECT_EQ(point->look().kind, Kind::kApplied) << "a later job is none of it: " << point->look().reason;
 }
 
-TEST_P(DefinedSourceContract, AnIndexThatIsSetAsideIsWaitedFor) {
+TEST_P(WatchedSourceContract, AnIndexThatIsSetAsideIsWaitedFor) {
   lead();
   finish_jobs();
   drain();
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   {
     const auto transaction = begin();
@@ -108,11 +108,11 @@ TEST_P(DefinedSourceContract, AnIndexThatIsSetAsideIsWaitedFor) {
   EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
 }
 
-TEST_P(DefinedSourceContract, ChangesThatWereLeftOutAreWaitedFor) {
+TEST_P(WatchedSourceContract, ChangesThatWereLeftOutAreWaitedFor) {
   lead();
   finish_jobs();
   world_->fill_outbox();
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(std::nullopt);
   EXPECT_EQ(point->look().kind, Kind::kPending);
   EXPECT_TRUE(becomes_true([&] { return source_->outbox().resume(); }));
@@ -123,8 +123,8 @@ TEST_P(DefinedSourceContract, ChangesThatWereLeftOutAreWaitedFor) {
   EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
 }
 
-TEST_P(DefinedSourceContract, AWatchKnowsWhetherSomebodyLeads) {
-  const auto watch = world().watch();
+TEST_P(WatchedSourceContract, AWatchKnowsWhetherSomebodyLeads) {
+  const auto watch = world_->watch();
   EXPECT_FALSE(watch->is_led());
   lead();
   EXPECT_TRUE(watch->is_led());
@@ -137,7 +137,7 @@ TEST_P(NumberedSourceContract, ATransactionIsAppliedOnceItIsCommittedAndSaved) {
   finish_jobs();
   writer_->begin();
   writer_->insert_thing(1, 0);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto transaction = writer_->transaction();
   ASSERT_TRUE(transaction);
   const auto point = watch->begin(transaction);
@@ -156,7 +156,7 @@ TEST_P(NumberedSourceContract, ATransactionThatWasRolledBackNeverIsApplied) {
   writer_->insert_thing(1, 0);
   const auto transaction = writer_->transaction();
   ASSERT_TRUE(transaction);
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(transaction);
   writer_->rollback();
   EXPECT_EQ(point->look().kind, Kind::kRolledBack);
@@ -170,7 +170,7 @@ TEST_P(NumberedSourceContract, ANumberThatNoTransactionHasHadIsUnknown) {
   const auto transaction = writer_->transaction();
   ASSERT_TRUE(transaction);
   writer_->rollback();
-  const auto watch = world().watch();
+  const auto watch = world_->watch();
   const auto point = watch->begin(TransactionId{transaction->value + 1'000'000'000});
   EXPECT_EQ(point->look().kind, Kind::kUnknownTransaction);
 }

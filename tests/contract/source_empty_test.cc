@@ -260,7 +260,9 @@ INSTANTIATE_TEST_SUITE_P(Empty, PagesSourceContract, kEmpty, kEmptyName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kEmptyName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kEmptyName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, WatchedSourceContract, kEmpty, kEmptyName);
 INSTANTIATE_TEST_SUITE_P(Empty, ReindexedSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, RedefinedSourceContract, kEmpty, kEmptyName);
 
 }  // namespace
 }  // namespace lockstep

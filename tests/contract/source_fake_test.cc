@@ -6,6 +6,7 @@
 
 #include "tests/contract/source_contract.h"
 #include "tests/support/fake_source.h"
+#include "tests/support/fake_watch.h"
 
 namespace lockstep {
 namespace {
@@ -257,6 +258,12 @@ class FakeWorld final : public SourceWorld {
     return std::make_unique<FakeWriter>(server_, FakeWriter::Commits::kLazy);
   }
   bool is_durable() override { return server_.database.is_durable(); }
+  std::unique_ptr<AppliedWatch> watch() override {
+    return std::make_unique<fake::FakeAppliedWatch>(server_.database);
+  }
+  std::unique_ptr<StatusReader> status() override {
+    return std::make_unique<fake::FakeStatusReader>(server_.database);
+  }
 
   void break_view() override { server_.database.set_readable(kDocs, false); }
   void mend_view() override { server_.database.set_readable(kDocs, true); }
@@ -275,6 +282,8 @@ INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kFakeName);
 INSTANTIATE_TEST_SUITE_P(Fake, SnapshotSourceContract, kFake, kFakeName);
 INSTANTIATE_TEST_SUITE_P(Fake, PagesSourceContract, kFake, kFakeName);
 INSTANTIATE_TEST_SUITE_P(Fake, ConcurrentSourceContract, kFake, kFakeName);
+INSTANTIATE_TEST_SUITE_P(Fake, WatchedSourceContract, kFake, kFakeName);
+INSTANTIATE_TEST_SUITE_P(Fake, ReindexedSourceContract, kFake, kFakeName);
 
 }  // namespace
 }  // namespace lockstep

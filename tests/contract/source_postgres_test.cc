@@ -214,7 +214,9 @@ INSTANTIATE_TEST_SUITE_P(Postgres, PagesSourceContract, kPostgres, kPostgresName
 INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kPostgresName);
 INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kPostgresName);
 INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, WatchedSourceContract, kPostgres, kPostgresName);
 INSTANTIATE_TEST_SUITE_P(Postgres, ReindexedSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, RedefinedSourceContract, kPostgres, kPostgresName);
 
 }  // namespace
 }  // namespace lockstep

@@ -251,7 +251,9 @@ const auto kSqliteName = [](const auto&) { return std::string("Sqlite"); };
 INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kSqliteName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, SnapshotSourceContract, kSqlite, kSqliteName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, WatchedSourceContract, kSqlite, kSqliteName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, RedefinedSourceContract, kSqlite, kSqliteName);
 INSTANTIATE_TEST_SUITE_P(SqliteUtf16, SourceContract, kUtf16, kSqliteName);
 INSTANTIATE_TEST_SUITE_P(SqliteRollback, SourceContract, kRollback, kSqliteName);
 

@@ -77,6 +77,10 @@ class SourceWorld {
   /// Whether a crash can no longer take back what the last lazy writer has committed.
   virtual bool is_durable() = 0;
 
+  virtual std::unique_ptr<AppliedWatch> watch() = 0;
+  /// The fake's tells of reindexes, and little else.
+  virtual std::unique_ptr<StatusReader> status() = 0;
+
   /// Lets no query of the view `docs` succeed until mend_view().
   virtual void break_view() = 0;
   virtual void mend_view() = 0;
@@ -97,7 +101,7 @@ class SourceWorld {
   virtual std::chrono::milliseconds patience() const { return std::chrono::seconds(30); }
 };
 
-/// A database with triggers, which `apply` has made and which somebody can break, with `wait` and `status`.
+/// A database with triggers, which `apply` has made and which somebody can break, with all of `status`.
 /// The fake has none of this: what a test of the pipeline changes in it is what the triggers would have
 /// written.
 class DefinedWorld : public SourceWorld {
@@ -112,8 +116,6 @@ class DefinedWorld : public SourceWorld {
     kWithOtherViewWithoutParcels,  ///< the same without the index `parcels`
   };
   virtual std::unique_ptr<SourceDefinition> definition(Configuration configuration) = 0;
-  virtual std::unique_ptr<AppliedWatch> watch() = 0;
-  virtual std::unique_ptr<StatusReader> status() = 0;
   virtual std::unique_ptr<StatusWriter> status_writer() = 0;
 
   /// Who may do nothing yet; where the database knows no users, an empty name, and open_as() is open().

@@ -108,9 +108,7 @@ bool FakeSource::try_lead() {
 }
 
 bool FakeSource::is_led() {
-  database_.require_present();
-  const std::lock_guard lock(database_.mutex_);
-  return database_.led_elsewhere_ || database_.leader_ != nullptr;
+  return database_.is_led();
 }
 
 SourceIdentity FakeSource::identity() {
@@ -206,34 +204,7 @@ UnfinishedJobs FakeSource::jobs() {
 }
 
 std::vector<DueList> FakeSource::due() {
-  return ask([](const State& state) {
-    const SteadyTime now = steady_now();
-    std::vector<DueList> lists;
-    for (const auto& [index, due] : state.due) {
-      DueList list{.index = index};
-      SteadyTime oldest = now;
-      const auto note = [&](DueNumber number, DueNumber since, SteadyTime at, const std::string& reason) {
-        if (list.newest == DueNumber{} || since < list.oldest) list.oldest = since;
-        list.newest = std::max(list.newest, number);
-        if (list.reason.empty() || at < oldest) list.reason = reason;
-        oldest = std::min(oldest, at);
-      };
-      for (const DueChanges& each : due.changes) {
-        note(each.number, each.number, each.since, each.reason);
-        list.changes += each.keeps_rows ? 1 : static_cast<std::int64_t>(each.changes.size());
-        list.keeps_rows = list.keeps_rows || each.keeps_rows;
-      }
-      for (const auto& [number, stored] : due.pages) {
-        if (stored.since > now) continue;
-        note(number, stored.page.since, stored.since, stored.reason);
-        list.documents += std::ssize(stored.page.ids);
-      }
-      if (list.newest == DueNumber{}) continue;
-      list.oldest_age = std::chrono::floor<std::chrono::milliseconds>(now - oldest);
-      lists.push_back(std::move(list));
-    }
-    return lists;
-  });
+  return ask(due_lists);
 }
 
 std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
@@ -382,7 +353,7 @@ bool FakeSource::resume() {
   if (database_.uncaptured_ > 0) return false;
   state.given_up = false;
   state.position = state.outbox.size();
-  for (const AppliedIndex& index : database_.pipeline_.indices) {
+  for (const AppliedIndex& index : state.pipeline.indices) {
     for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep})
       add_whole_index_job(state, index.id, kind, std::string(kOutboxWasFull));
   }
@@ -404,9 +375,7 @@ void FakeStatusWriter::publish(const PublishedStatus& status) {
 }
 
 bool FakeStatusWriter::is_led() {
-  database_.require_present();
-  const std::lock_guard lock(database_.mutex_);
-  return database_.led_elsewhere_ || database_.leader_ != nullptr;
+  return database_.is_led();
 }
 
 std::vector<LockWait> FakeStatusWriter::lock_waits() {

@@ -40,6 +40,8 @@ void save_progress(State& state, const JobProgress& progress) {
 void write_pages(State& state, Committed& added, IndexId index, const std::vector<std::string>& ids,
                  const DueOrigin& origin) {
   if (ids.empty()) return;
+  if (state.pipeline.find(index) == nullptr)
+    throw Error({"making documents due", "another process has dropped their index"});
   StoredPage like;
   like.page.since = origin.since.value_or(kSinceItself);
   like.page.as_of = origin.as_of;
@@ -276,11 +278,9 @@ Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& l
     captured[row.capture].everything |= row.everything;
     values[row.capture].insert(row.values.begin(), row.values.end());
   }
-  const AppliedPipeline pipeline = database_.pipeline();
   const auto is_known = [&](CaptureId capture) {
-    return std::any_of(pipeline.indices.begin(), pipeline.indices.end(), [&](const AppliedIndex& index) {
-      return std::find(index.captures.begin(), index.captures.end(), capture) != index.captures.end();
-    });
+    return std::ranges::any_of(seen_->pipeline.indices,
+                               [&](const AppliedIndex& index) { return has(index.captures, capture); });
   };
   for (auto& [capture, change] : captured) {
     if (!is_known(capture)) {
