@@ -109,11 +109,11 @@ void World::remove_file(const std::string& id) {
 }
 
 std::string World::difference() const {
-  State state = database.state();
+  const std::shared_ptr<const State> state = database.snapshot();
   std::string text;
-  for (const AppliedIndex& index : pipeline.indices) {
-    Elasticsearch::Documents found = elasticsearch.documents(index.alias);
-    for (const auto& [id, row] : state.views[index.id]) {
+  for (const AppliedIndex& index : state->pipeline.indices) {
+    Elasticsearch::Documents found = elasticsearch.documents(index.target());
+    for (const auto& [id, row] : state->view(index.id)) {
       const auto document = found.find({id, index.routed ? row.routing : ""});
       if (document == found.end()) {
         text += index.alias + " lacks " + id + "\n";

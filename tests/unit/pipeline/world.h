@@ -56,7 +56,7 @@ struct World {
   void put_file(const std::string& id, const std::string& routing, int n = 0);
   void remove_file(const std::string& id);
 
-  /// "" when each index holds what its view gives; else what differs.
+  /// "" when each index, and each generation beside one, holds what its view gives; else what differs.
   std::string difference() const;
 
   AppliedPipeline pipeline = test_pipeline();
