@@ -19,6 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
+constexpr const char* kUnreadable = "its view cannot be read: see `lockstep status`";
 constexpr auto kLookInterval = 4s;  // between looks what the alias stands for
 
 bool is_at_rest(const Reindex& reindex) {
@@ -248,9 +249,7 @@ void Reindexing::fill(const Reindex& reindex) {
     return let_go(reindex, std::move(failure));
   if (has_work(reindex, jobs)) {
     if (!seen.misplaced.empty()) return note(reindex, seen.misplaced);
-    const bool is_held = !parts_.standing.takes_writes(*reindex.beside);
-    return note(reindex,
-                is_held ? parts_.standing.reason(*reindex.beside) : parts_.jobs.trouble(*reindex.beside));
+    return note_work(reindex);
   }
   if (is_filling) return judge_filled(reindex);
   if (const std::string reason = obstacle(reindex); !reason.empty())
@@ -272,13 +271,17 @@ void Reindexing::prepare(const Reindex& reindex) {
 }
 
 // Waits include the generation beside in this state. What is due of both is read again: a wait may have ended
-// since that was last looked at.
+// since that was last looked at. A leader that has come since then may compare the generation again.
 void Reindexing::swap(const Reindex& reindex) {
   if (look(reindex)) return;
   parts_.jobs.note_due(parts_.source.changes().due());
-  if (!seen_[reindex.id].live_is_gone && lacks_due(reindex)) return;
-  ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
-    if (reindex.wish == ReindexWish::kAbort && !reindex.was_swapped) {
+  const bool is_taken_back = reindex.wish == ReindexWish::kAbort && !reindex.was_swapped;
+  if (!is_taken_back && !seen_[reindex.id].live_is_gone) {
+    if (parts_.standing.is_paused(*reindex.beside)) return note(reindex, kUnreadable);
+    if (has_work(reindex, parts_.source.changes().jobs())) return note_work(reindex);
+  }
+  ask(reindex, [this, reindex, is_taken_back](ElasticsearchClient& client) -> Conclusion {
+    if (is_taken_back) {
       const AliasState standing = state_of_alias(client, reindex);
       const bool has_moved = standing.at == std::vector{reindex.beside_name};
       if (!has_moved && standing.has_live) return [this, reindex] { advance(reindex, dropping()); };
@@ -416,7 +419,7 @@ void Reindexing::judge_filled(const Reindex& reindex) {
 // Why the alias may not move to the generation beside, apart from what Elasticsearch says; empty: it may.
 std::string Reindexing::obstacle(const Reindex& reindex) {
   const IndexId beside = *reindex.beside;
-  if (parts_.standing.is_paused(beside)) return "its view cannot be read: see `lockstep status`";
+  if (parts_.standing.is_paused(beside)) return kUnreadable;
   if (!parts_.standing.takes_writes(beside)) return parts_.standing.reason(beside);
   if (seen_[reindex.id].live_is_gone) return "";
   if (const std::string shape = reshaped(reindex); !shape.empty())
@@ -475,6 +478,12 @@ void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
 void Reindexing::wait_for_a_person(const Reindex& reindex, const std::string& reason) {
   note(reindex, reason);
   stuck_ += (stuck_.empty() ? "" : "; ") + reindex.alias + ": " + reason;
+}
+
+// Why the other generation is still being written.
+void Reindexing::note_work(const Reindex& reindex) {
+  const bool is_held = !parts_.standing.takes_writes(*reindex.beside);
+  note(reindex, is_held ? parts_.standing.reason(*reindex.beside) : parts_.jobs.trouble(*reindex.beside));
 }
 
 void Reindexing::note(const Reindex& reindex, const std::string& reason) {

@@ -131,6 +131,7 @@ class Reindexing {
   void ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question);
   void advance(const Reindex& reindex, const ReindexStep& step);
   void wait_for_a_person(const Reindex& reindex, const std::string& reason);
+  void note_work(const Reindex& reindex);
   void note(const Reindex& reindex, const std::string& reason);
 
   const Parts parts_;
