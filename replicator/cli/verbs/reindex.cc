@@ -30,6 +30,7 @@
 #include "replicator/log/log_command.h"
 #include "replicator/pipeline/deployment.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/reindex_orders.h"
 #include "replicator/quantity.h"
 #include "replicator/service/readable.h"
 #include "replicator/source/open_source.h"
@@ -121,15 +122,18 @@ class ReindexVerb final : public Verb {
       const std::string text = mapping_ ? text_of(*mapping_) : index.mapping_json;
       DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
                            pipeline.identity};
-      if (is_named && !dry_run_ && is_under_way(source.reindexes(), index.alias)) {
-        // Its alias may be anywhere, or gone: that is what --force is for.
-        before[index.alias] = reindex_of(source.reindexes(), index.alias)->live_name;
-        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
-        continue;
+      if (is_named && !dry_run_) {
+        const std::optional<Reindex> known = reindex_of(source.reindexes(), index.alias);
+        if (known && known->state != ReindexState::kFailed) {
+          // Its alias may be anywhere, or gone: that is what --force is for.
+          before[index.alias] = known->live_name;
+          start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
+          continue;
+        }
       }
       if (const auto known = differences.find(index.alias); known != differences.end())
         desired.documents = to_mapping_differences(known->second);
-      const IndexPlan plan = plan_of(elasticsearch, desired);
+      const IndexPlan plan = plan_reindex(elasticsearch, desired);
       if (!is_named && plan.kind != IndexPlan::Kind::kReindex) continue;
       require_fit(elasticsearch, desired, fields);
       if (dry_run_) {
@@ -160,17 +164,6 @@ class ReindexVerb final : public Verb {
       report(elasticsearch, alias, index, ended);
     }
     return ExitCode::kDone;
-  }
-
-  static IndexPlan plan_of(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
-    if (const auto refusal = refusal_of_mapping(desired))
-      throw UsageError(refusal->problem + "; " + refusal->remedy);
-    IndexPlan plan = plan_index(elasticsearch, desired);
-    if (plan.kind == IndexPlan::Kind::kRefuse)
-      throw Error({"reindexing " + desired.alias, plan.problem, plan.remedy});
-    if (plan.kind == IndexPlan::Kind::kCreate)
-      throw Error({"reindexing " + desired.alias, "it has no index", "run `lockstep apply`, which makes it"});
-    return plan;
   }
 
   static void require_fit(ElasticsearchClient& elasticsearch, const DesiredIndex& desired,
@@ -218,28 +211,14 @@ class ReindexVerb final : public Verb {
   }
 
   void start(Reindexes& reindexes, const WantedReindex& wanted) const {
-    const std::string& alias = wanted.alias;
-    const bool is_redefined = redefined_.contains(alias);
-    const bool takes_definition = is_redefined || altered_.contains(alias);
-    if (takes_definition ? definition_->start_reindex(wanted, progress()) : reindexes.start(wanted)) {
-      if (force_)
-        reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
-      return;
-    }
-    const std::optional<Reindex> known = reindex_of(reindexes, alias);
-    if (known && known->state == ReindexState::kKept) {
-      throw UsageError(alias + ": " + known->beside_name + " is still followed beside " + known->live_name +
-                       "; end that with `lockstep reindex --finish " + alias +
-                       "`, or move the alias back with --back");
-    }
-    if (known && (known->mapping != wanted.mapping || known->has_own_definition != is_redefined))
-      throw UsageError(alias +
-                       ": a reindex with another mapping or view is under way; take it back with `lockstep "
-                       "reindex --abort " +
-                       alias + "`");
-    std::cerr << "a reindex of " << alias << " is under way already" << limit_text() << '\n';
-    if (known && max_rate_) reindexes.limit(known->id, *max_rate_);
-    if (known && force_) reindexes.want(known->id, ReindexWish::kNone, Reindexes::Force::kYes);
+    const bool is_redefined = redefined_.contains(wanted.alias);
+    const bool takes_definition = is_redefined || altered_.contains(wanted.alias);
+    const bool is_new =
+        order_reindex(reindexes, {wanted, is_redefined, max_rate_, force()}, [&](const WantedReindex& order) {
+          return takes_definition ? definition_->start_reindex(order, progress()) : reindexes.start(order);
+        });
+    if (!is_new)
+      std::cerr << "a reindex of " << wanted.alias << " is under way already" << limit_text() << '\n';
   }
 
   /// What becomes of the limit of one that is under way.
@@ -267,43 +246,18 @@ class ReindexVerb final : public Verb {
 
   // --- one that exists ---
 
-  static std::optional<Reindex> reindex_of(Reindexes& reindexes, const std::string& alias) {
-    for (Reindex& reindex : reindexes.all()) {
-      if (reindex.alias == alias) return std::move(reindex);
-    }
-    return std::nullopt;
-  }
-
-  static bool is_under_way(Reindexes& reindexes, const std::string& alias) {
-    const std::optional<Reindex> known = reindex_of(reindexes, alias);
-    return known && known->state != ReindexState::kFailed;
-  }
-
   ExitCode ask(const Config& config, const AppliedPipeline& pipeline, Reindexes& reindexes) {
     chosen_indices(pipeline, aliases_);  // throws for an unknown one
-    std::vector<Reindex> asked;
-    for (Reindex& reindex : reindexes.all()) {
-      const bool is_named = std::find(aliases_.begin(), aliases_.end(), reindex.alias) != aliases_.end();
-      if (is_named || (aliases_.empty() && fits(reindex))) asked.push_back(std::move(reindex));
-    }
-    for (const Reindex& reindex : asked) {
-      if (fits(reindex)) continue;
-      throw UsageError(
-          "the reindex of " + reindex.alias + " is in the state " + std::string(name_of(reindex.state)) +
-          (abort_ ? ": the alias has moved; --back moves it back, --finish deletes the other index"
-                  : ": the alias has not moved yet; --abort takes it back"));
-    }
-    if (asked.empty() || (!aliases_.empty() && asked.size() < aliases_.size()))
-      throw UsageError("there is no such reindex; see `lockstep status`");
     const ReindexWish wish = back_     ? ReindexWish::kBack
                              : finish_ ? ReindexWish::kFinish
                                        : ReindexWish::kAbort;
+    const std::vector<Reindex> asked = reindexes_for(reindexes, wish, aliases_);
     ReindexWatch watch(config);
     log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
     bool has_own_definition = false;
     for (const Reindex& reindex : asked) {
       has_own_definition |= reindex.has_own_definition;
-      reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
+      reindexes.want(reindex.id, wish, force());
     }
     for (const Reindex& reindex : asked) {
       const std::optional<ReindexStatus> ended = watch.until(
@@ -338,10 +292,7 @@ class ReindexVerb final : public Verb {
     return progress;
   }
 
-  bool fits(const Reindex& reindex) const {
-    const bool is_kept = reindex.state == ReindexState::kKept;
-    return abort_ ? !is_kept && !reindex.was_swapped : is_kept;
-  }
+  Reindexes::Force force() const { return force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo; }
 
   PipelineOption pipeline_;
   std::unique_ptr<SourceDefinition> definition_;  // for a new one

@@ -1,0 +1,79 @@
+#include "replicator/pipeline/reindex_orders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+bool fits(ReindexWish wish, const Reindex& reindex) {
+  const bool is_kept = reindex.state == ReindexState::kKept;
+  return wish == ReindexWish::kAbort ? !is_kept && !reindex.was_swapped : is_kept;
+}
+
+}  // namespace
+
+std::optional<Reindex> reindex_of(Reindexes& reindexes, const std::string& alias) {
+  for (Reindex& reindex : reindexes.all()) {
+    if (reindex.alias == alias) return std::move(reindex);
+  }
+  return std::nullopt;
+}
+
+IndexPlan plan_reindex(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
+  if (const auto refusal = refusal_of_mapping(desired))
+    throw UsageError(refusal->problem + "; " + refusal->remedy);
+  IndexPlan plan = plan_index(elasticsearch, desired);
+  if (plan.kind == IndexPlan::Kind::kRefuse)
+    throw Error({"reindexing " + desired.alias, plan.problem, plan.remedy});
+  if (plan.kind == IndexPlan::Kind::kCreate)
+    throw Error({"reindexing " + desired.alias, "it has no index", "run `lockstep apply`, which makes it"});
+  return plan;
+}
+
+bool order_reindex(Reindexes& reindexes, const ReindexOrder& order,
+                   const std::function<bool(const WantedReindex&)>& start) {
+  const std::string& alias = order.wanted.alias;
+  const bool is_new = start(order.wanted);
+  const std::optional<Reindex> known = reindex_of(reindexes, alias);
+  if (!is_new && known && known->state == ReindexState::kKept) {
+    throw UsageError(alias + ": " + known->beside_name + " is still followed beside " + known->live_name +
+                     "; end that with `lockstep reindex --finish " + alias +
+                     "`, or move the alias back with --back");
+  }
+  if (!is_new && known &&
+      (known->mapping != order.wanted.mapping || known->has_own_definition != order.is_redefined)) {
+    throw UsageError(alias +
+                     ": a reindex with another mapping or view is under way; take it back with `lockstep "
+                     "reindex --abort " +
+                     alias + "`");
+  }
+  if (!is_new && known && order.max_rate) reindexes.limit(known->id, *order.max_rate);
+  if (known && order.force == Reindexes::Force::kYes)
+    reindexes.want(known->id, ReindexWish::kNone, Reindexes::Force::kYes);
+  return is_new;
+}
+
+std::vector<Reindex> reindexes_for(Reindexes& reindexes, ReindexWish wish,
+                                   const std::vector<std::string>& aliases) {
+  std::vector<Reindex> asked;
+  for (Reindex& reindex : reindexes.all()) {
+    const bool is_named = std::ranges::find(aliases, reindex.alias) != aliases.end();
+    if (is_named || (aliases.empty() && fits(wish, reindex))) asked.push_back(std::move(reindex));
+  }
+  for (const Reindex& reindex : asked) {
+    if (fits(wish, reindex)) continue;
+    throw UsageError("the reindex of " + reindex.alias + " is in the state " +
+                     std::string(name_of(reindex.state)) +
+                     (wish == ReindexWish::kAbort
+                          ? ": the alias has moved; --back moves it back, --finish deletes the other index"
+                          : ": the alias has not moved yet; --abort takes it back"));
+  }
+  if (asked.empty() || (!aliases.empty() && asked.size() < aliases.size()))
+    throw UsageError("there is no such reindex; see `lockstep status`");
+  return asked;
+}
+
+}  // namespace lockstep

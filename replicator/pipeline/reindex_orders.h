@@ -1,0 +1,41 @@
+// What `lockstep reindex` asks of a pipeline's leader, by rows in the source: that takes the reindex from
+// state to state (reindexing.h).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/source/reindexes.h"
+
+namespace lockstep {
+
+/// None: the alias has no reindex.
+std::optional<Reindex> reindex_of(Reindexes& reindexes, const std::string& alias);
+
+/// How the index behind an alias differs from what is wanted. Throws UsageError, or Error, when it cannot be
+/// reindexed: it is not ours, or there is none, or the mapping would not do.
+IndexPlan plan_reindex(ElasticsearchClient& elasticsearch, const DesiredIndex& desired);
+
+struct ReindexOrder {
+  WantedReindex wanted;
+  bool is_redefined = false;  ///< the new generation has another view or other tracks than the live one
+  /// Of Reindex::max_rate, also of one that is under way. None: that keeps what it has.
+  std::optional<std::optional<std::int64_t>> max_rate = {};
+  Reindexes::Force force = Reindexes::Force::kNo;
+};
+
+/// Starts a reindex by `start`, which does what Reindexes::start() does. False: one for the same is under
+/// way, and takes over limit and force. Throws UsageError when another one is.
+bool order_reindex(Reindexes& reindexes, const ReindexOrder& order,
+                   const std::function<bool(const WantedReindex&)>& start);
+
+/// Of which reindexes a person wants this: those of the named aliases; without a name all that it fits.
+/// Throws UsageError when it does not fit one that is named, or when there is none.
+std::vector<Reindex> reindexes_for(Reindexes& reindexes, ReindexWish wish,
+                                   const std::vector<std::string>& aliases);
+
+}  // namespace lockstep
