@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/elasticsearch/transport/http_transport.h"
@@ -58,11 +59,13 @@ class Network {
   HttpResponse arrive(const std::string& method, const std::string& path, const std::string& body);
   void arrive_later(const HttpRequest& request, std::chrono::milliseconds within);
   HttpResponse apply_some(const HttpRequest& request, bool is_blocked);
+  int index_of(std::string_view bulk);
   bool one_in(std::uint32_t times) { return fibers_.random() % times == 0; }
   std::chrono::microseconds up_to(std::chrono::microseconds most);
 
   Fibers& fibers_;
   const std::function<void(const std::string&)> note_;
+  fake::Elasticsearch& elasticsearch_;
   const std::function<std::unique_ptr<HttpTransport>()> direct_;
   Weather weather_ = Weather::kCalm;
   std::string index_;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "replicator/service/leadership_loop.h"
+#include "tests/support/fake_watch.h"
 
 namespace lockstep::simulation {
 namespace {
@@ -23,12 +24,14 @@ constexpr std::size_t kLinesKept = 300;
 constexpr int kProcesses = 2;
 constexpr int kWriters = 2;
 constexpr int kWaiters = 2;
+constexpr int kCommands = kProcesses + 1;  // the process of commands
 
 // With fair weather and everybody alive, all has to be equal after so long: what an earlier leader may have
 // on its way comes, and a dead letter is tried again.
 constexpr auto kUntilRest = 900s;
 
 constexpr auto kGcDeletes = 60s;
+constexpr auto kRefreshes = 1s;
 
 // One run in so many is a long one, in which what takes long takes longer than Elasticsearch remembers
 // deletions.
@@ -63,43 +66,14 @@ std::int64_t commit_of(const std::string& json) {
 
 }  // namespace
 
-// --- what the index has to have ---
-
-void Histories::note(IndexId index, const std::string& id, std::int64_t commit, bool exists) {
-  History& history = histories_[{index, id}];
-  history.last = commit;
-  if (!exists) history.deletions.push_back(commit);
-}
-
-std::int64_t Histories::last(IndexId index, const std::string& id) const {
-  const auto found = histories_.find({index, id});
-  return found == histories_.end() ? 0 : found->second.last;
-}
-
-void Histories::shown(IndexId index, const std::string& id, std::int64_t commit) {
-  History& history = histories_[{index, id}];
-  if (commit < history.shown)
-    throw Finding("document " + id + " went backwards: from commit " + std::to_string(history.shown) +
-                  " to " + std::to_string(commit));
-  history.shown = commit;
-}
-
-void Histories::gone(IndexId index, const std::string& id) {
-  History& history = histories_[{index, id}];
-  const auto next = std::ranges::upper_bound(history.deletions, history.shown);
-  if (next == history.deletions.end())
-    throw Finding("document " + id + " was deleted, and no commit has deleted it since commit " +
-                  std::to_string(history.shown) + ", which Elasticsearch had");
-  history.shown = *next;
-}
-
 // --- the run ---
 
 Simulation::Simulation(const Options& options)
     : options_(options),
       pace_(options.seed % kLongRuns == 0 ? kLongPace : 1),
       fibers_(options.seed),
-      network_(fibers_, world_.elasticsearch, [this](const std::string& event) { note(event); }) {
+      network_(fibers_, world_.elasticsearch, [this](const std::string& event) { note(event); }),
+      reindexer_({fibers_, world_, network_, kCommands, [this](const std::string& event) { note(event); }}) {
   Scheduler::set(&fibers_);
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
       "simulation", std::make_shared<Listener>([this](const std::string& line) {
@@ -124,7 +98,7 @@ Simulation::Simulation(const Options& options)
 }
 
 Simulation::~Simulation() {
-  for (int number = 1; number <= kProcesses; ++number) fibers_.kill(number);
+  for (int number = 1; number <= kCommands; ++number) fibers_.kill(number);
   fibers_.kill(0);
   spdlog::set_default_logger(nullptr);
   Scheduler::set(nullptr);
@@ -167,24 +141,26 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
        std::to_string(operation.version) + " → " + std::to_string(operation.status) +
        (operation.is_delete ? "" : " " + json));
   if (operation.status >= 300) return;
-  const IndexId index = operation.alias == "posts" ? fake::kPosts : fake::kFiles;
-  const bool is_strangers = strangers_.erase(operation.id) > 0;
+  const IndexId index = operation.index.starts_with("posts") ? fake::kPosts : fake::kFiles;
+  const auto stranger = strangers_.find({operation.uuid, operation.id});
+  const bool is_strangers = stranger != strangers_.end() && !stranger->second;
+  if (is_strangers) stranger->second = fibers_.now();
   try {
     if (operation.is_delete) {
       if (index == fake::kPosts && !is_strangers)
-        histories_.gone(index, operation.id);  // a file may have been under another routing
+        histories_.gone(index, operation.uuid, operation.id);  // a file may have been under another routing
       return;
     }
     const std::int64_t commit = commit_of(json);
     if (world_.database.is_durable()) durable_ = commit_;
     if (commit > durable_)
-      throw Finding("Elasticsearch has commit " + std::to_string(commit) +
-                    ", which a crash of the source would take back");
+      throw Finding("Elasticsearch has what a crash of the source would take back",
+                    "commit " + std::to_string(commit));
     if (network_.is_late() && operation.is_new) {
       note("document " + operation.id + " is back");
-      strangers_.insert(operation.id);
+      strangers_[{operation.uuid, operation.id}] = std::nullopt;
     } else {
-      histories_.shown(index, operation.id, commit);
+      histories_.shown(index, operation.uuid, operation.id, commit);
     }
   } catch (const Finding& finding) {
     if (outcome_.finding.empty()) outcome_.finding = finding.what();
@@ -198,7 +174,9 @@ void Simulation::run_all() {
   load.push_back(fibers_.start(0, [this] { change_weather(); }));
   load.push_back(fibers_.start(0, [this] { disturb_processes(); }));
   load.push_back(fibers_.start(0, [this] { operate(); }));
+  load.push_back(fibers_.start(0, [this] { reindex(); }));
   for (int i = 0; i < kWaiters; ++i) fibers_.start(0, [this] { wait(); });
+  fibers_.start(0, [this] { search(); });
   fibers_.start(0, [this] { forget_deletes(); });
   const SteadyTime end = fibers_.now() + options_.load * pace_;
   while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
@@ -224,19 +202,20 @@ void Simulation::run_process(int number) {
   Process& process = processes_.at(number);
   const SystemClock clock;
   const BulkWriter::TransportFactory transports = network_.transports();
-  LeadershipLoop loop(
-      {.open_source =
-           [&] {
-             auto source = std::make_unique<fake::FakeSource>(world_.database);
-             process.source = source.get();
-             return source;
-           },
-       .replicate =
-           [&](Source& source, const std::stop_token& stop) {
-             Leader({world_.config, source, transports, *process.board, clock}).run(RunUntil::kStopped, stop);
-           },
-       .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
-      *process.board, clock);
+  std::optional<QuietEnd> last_end;
+  LeadershipLoop loop({.open_source =
+                           [&] {
+                             auto source = std::make_unique<fake::FakeSource>(world_.database);
+                             process.source = source.get();
+                             return source;
+                           },
+                       .replicate =
+                           [&](Source& source, const std::stop_token& stop) {
+                             Leader({world_.config, source, transports, *process.board, clock, &last_end})
+                                 .run(RunUntil::kStopped, stop);
+                           },
+                       .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+                      *process.board, clock);
   try {
     loop.run({});
   } catch (const std::exception& error) {
@@ -309,12 +288,14 @@ void Simulation::write_once() {
     }
     case 2:
       note("commit " + std::to_string(commit) + " deletes file " + of_file);
+      histories_.note(fake::kFiles, of_file, commit, false);
       world_.remove_file(of_file);
       break;
     case 3:
     case 4: {
       const std::string routing = "r" + std::to_string(below(3));
       note("commit " + std::to_string(commit) + " puts file " + of_file + " under " + routing);
+      histories_.note(fake::kFiles, of_file, commit, true);
       world_.put_file(of_file, routing, n);
       break;
     }
@@ -347,6 +328,7 @@ void Simulation::write_once() {
       if (below(3) != 0) break;
       note("commit " + std::to_string(commit) + " puts post " + id + ", which Elasticsearch refuses");
       histories_.note(fake::kPosts, id, commit, true);
+      histories_.note_refused(commit);
       world_.put_post(id, kBad, n);
       break;
     default:
@@ -360,7 +342,8 @@ void Simulation::change_weather() {
   while (!load_is_over_) {
     sleep(4s);
     const auto weather = below(3) == 0 ? Weather::kCalm : static_cast<Weather>(below(kWeathers));
-    const std::string index = below(2) == 0 ? "posts" : "files";
+    const std::vector<AppliedIndex> indices = world_.database.pipeline().indices;
+    const std::string index = indices[below(static_cast<std::uint32_t>(indices.size()))].target();
     note(std::string("weather: ") + name_of(weather) + " (" + index + ")");
     network_.change(weather, index);
   }
@@ -368,72 +351,70 @@ void Simulation::change_weather() {
 
 void Simulation::forget_deletes() {
   while (true) {
-    fibers_.sleep(1s);
+    fibers_.sleep(kRefreshes);
+    world_.elasticsearch.refresh_by_itself();
     world_.elasticsearch.forget_deletes(fibers_.now() - kGcDeletes);
   }
 }
 
-// As `lockstep wait` does: until the checkpoint has passed what is committed now, and then until nothing is
-// due that was due by then, and no job is left that was there.
+// As `lockstep wait --refresh` does, by the program's own code.
 void Simulation::wait() {
+  const BulkWriter::TransportFactory transports = network_.transports();
+  Waiter waiter([this] { return std::make_unique<fake::FakeAppliedWatch>(world_.database); }, transports,
+                {"posts", "files"}, world_.config.elasticsearch.request_timeout,
+                {[] { return std::string(); }, [] { return std::string(); }});
   while (outcome_.finding.empty()) {
-    fibers_.sleep(about(500ms));
-    wait_once();
+    fibers_.sleep(about(load_is_over_ ? 5s : 500ms));
+    const std::int64_t commit = commit_;
+    waiter.wait({.refresh = WaitRequest::Refresh::kYes}, [](const std::string&) {}, {});
+    note("a wait for commit " + std::to_string(commit) + " is over");
+    histories_.promise(commit);
+    search_once();
   }
 }
 
-void Simulation::wait_once() {
-  const std::int64_t commit = commit_;
-  const std::size_t rows = world_.database.snapshot()->outbox.size();
-  std::shared_ptr<const fake::State> state;
-  const auto look = [&] {
-    fibers_.sleep(50ms);
-    state = world_.database.snapshot();
-    return outcome_.finding.empty();
-  };
-  while (look() && (state->position < rows || !state->set_aside.empty())) {
+void Simulation::search() {
+  while (outcome_.finding.empty()) {
+    fibers_.sleep(about(100ms));
+    search_once();
   }
-  const DueNumber newest{state->last_due};
-  std::set<JobId> jobs;
-  for (const auto& [job, stored] : state->jobs) jobs.insert(job);
-  const auto is_left = [&](const auto& job) { return jobs.contains(job.first); };
-  while (outcome_.finding.empty() &&
-         (!is_over(state->due, newest) || std::ranges::any_of(state->jobs, is_left)))
-    look();
-  if (!outcome_.finding.empty()) return;
-  note("a wait for commit " + std::to_string(commit) + " is over");
-  outcome_.finding = missing(commit);
 }
 
-bool Simulation::is_over(const std::map<IndexId, fake::StoredDue>& due, DueNumber newest) const {
-  return std::ranges::all_of(due, [&](const auto& of_index) {
-    return std::ranges::all_of(of_index.second.changes,
-                               [&](const auto& each) { return each.number > newest; }) &&
-           std::ranges::all_of(of_index.second.pages, [&](const auto& page) {
-             return page.second.page.since > newest || page.second.since > steady_now();
-           });
-  });
+void Simulation::search_once() {
+  try {
+    search_once(fake::kPosts, "posts");
+    search_once(fake::kFiles, "files");
+  } catch (const Finding& finding) {
+    if (outcome_.finding.empty()) outcome_.finding = finding.what();
+  }
 }
 
-// Of the posts that no later commit has changed: what a document that has moved away from a change waits for
-// is that later commit (tests/proof/model/README.md, "A limit").
-std::string Simulation::missing(std::int64_t commit) const {
-  const std::shared_ptr<const fake::State> state = world_.database.snapshot();
-  const fake::View& posts = state->view(fake::kPosts);
-  for (int i = 0; i < kPostIds; ++i) {
-    const std::string id = "p" + std::to_string(i);
-    const std::int64_t last = histories_.last(fake::kPosts, id);
-    if (last == 0 || last > commit || strangers_.contains(id)) continue;
-    if (state->dead_letters.contains({fake::kPosts, id, ""})) continue;
-    const std::optional<fake::IndexedDocument> found = world_.elasticsearch.get("posts", id);
-    const auto row = posts.find(id);
-    const std::string expected = row == posts.end() ? "" : row->second.json;
-    const std::string is = found && found->json ? *found->json : "";
-    if (is != expected)
-      return "a wait for commit " + std::to_string(commit) + " was over, and post " + id + " is \"" + is +
-             "\", not \"" + expected + "\" of commit " + std::to_string(last);
+// Of a file every copy. It may be under two routings for a moment, or under none.
+void Simulation::search_once(IndexId index, const std::string& alias) {
+  const std::optional<fake::Elasticsearch::Documents> documents = world_.elasticsearch.search(alias);
+  if (!documents) throw Finding("searches find no index", alias);
+  std::map<std::string, std::int64_t> found;
+  for (const auto& [place, json] : *documents) {
+    const std::int64_t commit = commit_of(json);
+    const auto [known, is_first] = found.try_emplace(place.first, commit);
+    if (!is_first) known->second = std::min(known->second, commit);
   }
-  return "";
+  const Generation in = generation(alias);
+  for (const std::string& id : histories_.documents(index)) {
+    const auto stranger = strangers_.find({in, id});
+    if (stranger != strangers_.end() &&
+        (!stranger->second || fibers_.now() - *stranger->second <= kRefreshes))
+      continue;
+    const auto commit = found.find(id);
+    if (commit != found.end())
+      histories_.found(index, id, commit->second);
+    else if (index == fake::kPosts)
+      histories_.found(index, id, std::nullopt);
+  }
+}
+
+Generation Simulation::generation(const std::string& alias) const {
+  return world_.elasticsearch.uuid_of(alias);
 }
 
 // As `lockstep verify --repair` does, for documents that something else has changed, and for others; and as
@@ -450,14 +431,22 @@ void Simulation::operate() {
     for (std::uint32_t left = 1 + below(8); left > 0; --left) ids.push_back(post());
     if (below(2) == 0) {
       note("something else writes post " + ids.front());
-      strangers_.insert(ids.front());
+      strangers_[{generation("posts"), ids.front()}] = std::nullopt;
       world_.elasticsearch.damage("posts", ids.front(), R"({"user":"stranger","n":0})");
     }
-    repair(fake::kPosts, ids);
+    repair(ids);
   }
 }
 
-void Simulation::repair(IndexId id, const std::vector<std::string>& ids) {
+void Simulation::reindex() {
+  while (!load_is_over_) {
+    sleep(3s);
+    if (!load_is_over_) reindexer_.give_one();
+  }
+}
+
+// Of both generations, where there are two.
+void Simulation::repair(const std::vector<std::string>& ids) {
   std::string text;
   std::vector<FoundDocument> documents;
   for (const std::string& each : ids) {
@@ -465,19 +454,24 @@ void Simulation::repair(IndexId id, const std::vector<std::string>& ids) {
     text += " " + each;
   }
   note("a repair of" + text);
-  fake::FakeSource source(world_.database);
-  const std::unique_ptr<SourceTransaction> transaction =
-      static_cast<Source&>(source).changes().begin_repair();
-  transaction->add_repair(*world_.pipeline.find(id), documents, {.reason = "verify --repair"});
-  transaction->commit();
+  try {
+    fake::FakeSource source(world_.database);
+    const std::unique_ptr<SourceTransaction> transaction =
+        static_cast<Source&>(source).changes().begin_repair();
+    for (const AppliedIndex& index : source.pipeline().indices) {
+      if (index.view == world_.posts().view)
+        transaction->add_repair(index, documents, {.reason = "verify --repair"});
+    }
+    transaction->commit();
+  } catch (const Error& error) {
+    note(std::string("the repair fails: ") + error.what());
+  }
 }
 
 void Simulation::retry_dead_letters() {
   std::vector<std::string> ids;
-  for (const auto& [key, letter] : world_.database.snapshot()->dead_letters) {
-    if (std::get<IndexId>(key) == fake::kPosts) ids.push_back(std::get<1>(key));
-  }
-  if (!ids.empty()) repair(fake::kPosts, ids);
+  for (const auto& [key, letter] : world_.database.snapshot()->dead_letters) ids.push_back(std::get<1>(key));
+  if (!ids.empty()) repair(ids);
 }
 
 // --- the end ---
@@ -496,11 +490,35 @@ void Simulation::settle() {
       retry_dead_letters();
       continue;
     }
-    if (const std::string differs = world_.difference(); !differs.empty())
-      outcome_.finding = "nothing is left to do, and " + differs;
+    unrest = reindexer_.finish();
+    if (!unrest.empty()) {
+      const std::string differs = world_.difference();
+      if (!differs.empty()) outcome_.finding = "two generations at rest: " + differs;
+      continue;
+    }
+    fibers_.sleep(2 * kRefreshes);
+    if (const std::string differs = difference(); !differs.empty())
+      outcome_.finding = "nothing is left to do: " + differs;
     return;
   }
   if (outcome_.finding.empty()) outcome_.finding = "it does not come to rest: " + unrest;
+}
+
+std::string Simulation::difference() const {
+  std::string differs = world_.difference();
+  for (const std::string alias : {"posts", "files"}) {
+    const auto found = world_.elasticsearch.search(alias);
+    if (!found || *found != world_.elasticsearch.documents(alias))
+      differs += alias + ": not all of it is searchable\n";
+  }
+  for (const std::string& index : world_.elasticsearch.indices()) {
+    if (index.find("-check-") != index.npos) continue;  // of an `apply` that was killed
+    if (std::ranges::none_of(world_.database.pipeline().indices, [&](const AppliedIndex& each) {
+          return world_.elasticsearch.index_of(each.target()) == index;
+        }))
+      differs += index + " is nobody's\n";
+  }
+  return differs;
 }
 
 std::string Simulation::unrest() const {

@@ -10,24 +10,20 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "replicator/pipeline/leader.h"
+#include "replicator/pipeline/waiter.h"
 #include "tests/proof/simulation/fibers.h"
+#include "tests/proof/simulation/histories.h"
 #include "tests/proof/simulation/network.h"
+#include "tests/proof/simulation/reindexer.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::simulation {
-
-/// A property does not hold.
-class Finding : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Ids of posts that there can be, from p0 on.
 inline constexpr int kPostIds = 30;
@@ -46,30 +42,6 @@ struct Outcome {
   std::chrono::milliseconds simulated{};
   std::int64_t commits = 0;
   int deaths = 0;
-};
-
-/// What the index has to have of a document: its states, by the number of the commit that made them.
-class Histories {
- public:
-  /// A document exists from this commit on, or does not.
-  void note(IndexId index, const std::string& id, std::int64_t commit, bool exists);
-
-  /// The commit that made what the view has of it; 0: none.
-  std::int64_t last(IndexId index, const std::string& id) const;
-
-  /// Elasticsearch has it as this commit made it. Throws Finding when it had a newer state.
-  void shown(IndexId index, const std::string& id, std::int64_t commit);
-
-  /// Elasticsearch does not have it any more. Throws Finding when no commit has deleted it since what it had.
-  void gone(IndexId index, const std::string& id);
-
- private:
-  struct History {
-    std::vector<std::int64_t> deletions;
-    std::int64_t last = 0;
-    std::int64_t shown = 0;
-  };
-  std::map<std::pair<IndexId, std::string>, History> histories_;
 };
 
 class Simulation {
@@ -103,14 +75,17 @@ class Simulation {
   void change_weather();
   void forget_deletes();
   void wait();
-  void wait_once();
-  bool is_over(const std::map<IndexId, fake::StoredDue>& due, DueNumber newest) const;
-  std::string missing(std::int64_t commit) const;
+  void search();
+  void search_once();
+  void search_once(IndexId index, const std::string& alias);
   void operate();
-  void repair(IndexId index, const std::vector<std::string>& ids);
+  void reindex();
+  void repair(const std::vector<std::string>& ids);
   void retry_dead_letters();
   void settle();
   std::string unrest() const;
+  std::string difference() const;
+  Generation generation(const std::string& alias) const;
 
   std::chrono::microseconds about(std::chrono::microseconds mean);
   void sleep(std::chrono::microseconds mean) { fibers_.sleep(about(mean * pace_)); }
@@ -126,7 +101,9 @@ class Simulation {
   Network network_;
   Histories histories_;
   std::map<int, Process> processes_;
-  std::set<std::string> strangers_;  // posts that something else has written
+  Reindexer reindexer_;
+  // Documents that something else has written, and since when that is no longer so.
+  std::map<std::pair<Generation, std::string>, std::optional<SteadyTime>> strangers_;
   Outcome outcome_;
   std::int64_t commit_ = 0;   // the number of the last one
   std::int64_t durable_ = 0;  // of the last one that a crash cannot take back

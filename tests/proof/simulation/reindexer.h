@@ -1,0 +1,43 @@
+// Somebody who gives the commands `lockstep reindex` and `apply`, by the program's own code, each in a
+// process that may be killed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tests/proof/simulation/fibers.h"
+#include "tests/proof/simulation/network.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::simulation {
+
+class Reindexer {
+ public:
+  /// All must outlive this. `process`: of its commands.
+  struct Parts {
+    Fibers& fibers;
+    fake::World& world;
+    Network& network;
+    ProcessNumber process;
+    std::function<void(const std::string&)> note;
+  };
+  explicit Reindexer(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Gives a command, and waits until it has ended or is dead.
+  void give_one();
+
+  /// Ends what is left, now that nothing disturbs. Empty: there is no reindex any more; else why there is.
+  std::string finish();
+
+ private:
+  void order(const std::string& alias);
+  void start(Source& source, const std::string& alias);
+  void want(Source& source, ReindexWish wish, const std::string& alias);
+  void apply();
+  std::uint32_t below(std::uint32_t bound) { return parts_.fibers.random() % bound; }
+  bool one_in(std::uint32_t times) { return below(times) == 0; }
+
+  const Parts parts_;
+};
+
+}  // namespace lockstep::simulation
