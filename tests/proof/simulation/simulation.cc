@@ -28,7 +28,7 @@ constexpr int kCommands = kProcesses + 1;  // the process of commands
 
 // With fair weather and everybody alive, all has to be equal after so long: what an earlier leader may have
 // on its way comes, and a dead letter is tried again.
-constexpr auto kUntilRest = 900s;
+constexpr auto kUntilRest = 1200s;
 
 constexpr auto kGcDeletes = 60s;
 constexpr auto kRefreshes = 1s;
