@@ -60,8 +60,8 @@ def check(mutants, build):
         mutated(mutant)
         for program, tests in mutant["found_by"].items():
             if program == SIMULATION:
-                if not tests.isdigit():
-                    raise Wrong(f"{mutant['name']}: {program} takes a number of seeds, not {tests}")
+                if not re.fullmatch(r"\d+( --reindexes)?", tests):
+                    raise Wrong(f"{mutant['name']}: {program} takes a number of seeds, and --reindexes, not {tests}")
                 continue
             listed = subprocess.run(
                 [build / "tests" / program, "--gtest_list_tests", f"--gtest_filter={tests}"], capture_output=True, text=True, check=True)
@@ -119,7 +119,7 @@ def run_or_fail(command, folder, failure):
 def first_failure(program, tests, environment, seconds):
     """The name of the first test that fails, or what the first seed has found; or None."""
     is_simulation = program.name == SIMULATION
-    options = ["--seeds", tests] if is_simulation else [f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"]
+    options = ["--seeds", *tests.split()] if is_simulation else [f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"]
     try:
         done = subprocess.run([program, *options], env=environment, capture_output=True, text=True, errors="replace", timeout=seconds,
                               check=False)

@@ -25,6 +25,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::uint64_t seeds = 100;
   int seconds = 30;
+  bool reindexes = false;
   int for_seconds = 0;  // 0: as many as `seeds`
   bool twice = false;
   bool tells_all = false;
@@ -85,8 +86,10 @@ int run(const Arguments& arguments) {
     return std::chrono::steady_clock::now() - begin >= std::chrono::seconds(arguments.for_seconds);
   };
   for (std::uint64_t seed = first; !is_over(); ++seed, ++seeds) {
-    const Options options{
-        .seed = seed, .load = std::chrono::seconds(arguments.seconds), .tells_all = arguments.tells_all};
+    const Options options{.seed = seed,
+                          .load = std::chrono::seconds(arguments.seconds),
+                          .reindexes = arguments.reindexes,
+                          .tells_all = arguments.tells_all};
     const std::optional<Summary> summary = run_apart(options);
     if (!summary) {
       ++findings;
@@ -122,6 +125,7 @@ int main(int argc, char** argv) {
   CLI::Option* const seeds = app.add_option("--seeds", arguments.seeds, "How many");
   app.add_option("--for", arguments.for_seconds, "As many as fit into so many seconds")->excludes(seeds);
   app.add_option("--seconds", arguments.seconds, "Of load, in each run");
+  app.add_flag("--reindexes", arguments.reindexes, "With an operator who reindexes");
   app.add_flag("--twice", arguments.twice, "Run each seed twice, and compare the events");
   app.add_flag("--log", arguments.tells_all, "Print each event");
   try {

@@ -439,7 +439,7 @@ void Simulation::operate() {
 }
 
 void Simulation::reindex() {
-  while (!load_is_over_) {
+  while (options_.reindexes && !load_is_over_) {
     sleep(3s);
     if (!load_is_over_) reindexer_.give_one();
   }

@@ -32,6 +32,7 @@ struct Options {
   std::uint64_t seed = 1;
   /// So long there are writers, deaths and weather; then all has to become equal.
   std::chrono::seconds load{30};
+  bool reindexes = false;  ///< there is an operator who reindexes
   bool tells_all = false;  ///< prints each event as it comes
 };
 
