@@ -55,7 +55,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
     : world(of),
       changes(world.source.changes()),
       pipeline(load_applied(world.config, world.source)),
-      elasticsearch(world.make_transport()),
+      elasticsearch(world.make_transport(), world.config.elasticsearch.request_timeout),
       earlier(earlier_writes(world, patience)),
       lead(take_epoch(pipeline, world.source, elasticsearch)),
       versions(lead.epoch),

@@ -47,6 +47,19 @@ class RecoveryTest : public testing::Test {
   }
 };
 
+TEST_F(RecoveryTest, WhoTakesTheLeadWaitsForAnAnswerAsLongAsIsConfigured) {
+  World world;
+  world.config.elasticsearch.request_timeout = std::chrono::seconds(7);
+  std::set<std::chrono::milliseconds> timeouts;
+  world.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    timeouts.insert(request.timeout);
+    return std::nullopt;
+  });
+  Leader leader(world);
+  world.elasticsearch.intercept({});
+  EXPECT_THAT(timeouts, testing::ElementsAre(std::chrono::seconds(7)));
+}
+
 TEST_F(RecoveryTest, KilledAtAnyStepOfAnyTransactionTheNextLeaderMakesItEqual) {
   for (int kill_at = 1;; ++kill_at) {
     SCOPED_TRACE("killed at step " + std::to_string(kill_at));
