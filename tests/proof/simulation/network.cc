@@ -107,12 +107,15 @@ HttpResponse Network::perform(const HttpRequest& request, const bool& is_cancell
     pass(1h, deadline, is_cancelled, true);
   }
   if (weather == Weather::kTwice && one_in(5)) arrive_later(request, 5s);
+  const SteadyTime sent = fibers_.now();
   const bool is_slow = weather == Weather::kSlow || (weather == Weather::kSlowIndex && is_of_index);
   pass(up_to(is_slow ? std::chrono::microseconds(kSlowly) : kUsually), deadline, is_cancelled, true);
   const bool is_partial =
       is_bulk && (weather == Weather::kBusyItems || (weather == Weather::kBlocked && is_of_index));
+  is_late_ = fibers_.now() - sent > kSlowly;  // its process was stopped
   HttpResponse response = is_partial ? apply_some(request, weather == Weather::kBlocked)
                                      : arrive(request.method, request.path, std::string(request.body));
+  is_late_ = false;
   pass(up_to(kUsually), deadline, is_cancelled, true);
   if (weather == Weather::kLost && one_in(5)) throw TransportError("the reply is lost", true);
   return response;

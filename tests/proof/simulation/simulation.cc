@@ -156,7 +156,8 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
     if (commit > durable_)
       throw Finding("Elasticsearch has what a crash of the source would take back",
                     "commit " + std::to_string(commit));
-    if (network_.is_late() && operation.is_new) {
+    const bool is_back = operation.is_new || strangers_.contains({operation.uuid, operation.id});
+    if (network_.is_late() && is_back) {
       note("document " + operation.id + " is back");
       strangers_[{operation.uuid, operation.id}] = std::nullopt;
     } else {
