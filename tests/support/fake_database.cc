@@ -1,6 +1,7 @@
 #include "tests/support/fake_database.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "replicator/error.h"
@@ -28,9 +29,20 @@ std::chrono::system_clock::time_point wall_now() {
       std::chrono::duration_cast<std::chrono::system_clock::duration>(steady_now().time_since_epoch()));
 }
 
+std::chrono::seconds StoredReindex::kept_for() const {
+  if (!kept_until) return {};
+  return std::max(std::chrono::ceil<std::chrono::seconds>(*kept_until - steady_now()),
+                  std::chrono::seconds(0));
+}
+
+IndexId State::view_of(IndexId index) const {
+  const auto found = same_view.find(index);
+  return found == same_view.end() ? index : found->second;
+}
+
 const View& State::view(IndexId index) const {
   static const View kEmpty;
-  const auto found = views.find(index);
+  const auto found = views.find(view_of(index));
   return found == views.end() ? kEmpty : found->second;
 }
 
@@ -50,6 +62,64 @@ Job insert(State& state, StoredJob stored) {
   stored.job.id = state.next_job;
   ++state.next_job.value;
   return state.jobs.emplace(stored.job.id, std::move(stored)).first->second.job;
+}
+
+AppliedPipeline applied(const State& state) {
+  AppliedPipeline pipeline = state.pipeline;
+  for (AppliedIndex& index : pipeline.indices) {
+    const auto reason = state.set_aside.find(index.id);
+    if (reason != state.set_aside.end()) index.set_aside = reason->second;
+    for (const auto& [id, stored] : state.reindexes) {
+      if (stored.reindex.beside == index.id) index.beside = stored.reindex.alias;
+    }
+  }
+  return pipeline;
+}
+
+void note_revision(State& state) {
+  state.pipeline.revision = std::to_string(std::stoll(state.pipeline.revision) + 1);
+}
+
+void forget_index(State& state, IndexId index) {
+  std::erase_if(state.pipeline.indices, [&](const AppliedIndex& each) { return each.id == index; });
+  std::erase_if(state.jobs, [&](const auto& job) { return job.second.job.index == index; });
+  std::erase_if(state.unreadable_jobs, [&](const auto& job) { return job.index == index; });
+  state.due.erase(index);
+  state.set_aside.erase(index);
+  std::erase_if(state.routes, [&](const auto& route) { return std::get<IndexId>(route.first) == index; });
+  std::erase_if(state.dead_letters,
+                [&](const auto& letter) { return std::get<IndexId>(letter.first) == index; });
+  std::erase_if(state.paces, [&](const auto& pace) { return pace.first.first == index; });
+  std::erase_if(state.reindexes, [&](const auto& each) { return each.second.reindex.live == index; });
+}
+
+std::vector<DueList> due_lists(const State& state) {
+  const SteadyTime now = steady_now();
+  std::vector<DueList> lists;
+  for (const auto& [index, due] : state.due) {
+    DueList list{.index = index};
+    SteadyTime oldest = now;
+    const auto note = [&](DueNumber number, DueNumber since, SteadyTime at, const std::string& reason) {
+      if (list.newest == DueNumber{} || since < list.oldest) list.oldest = since;
+      list.newest = std::max(list.newest, number);
+      if (list.reason.empty() || at < oldest) list.reason = reason;
+      oldest = std::min(oldest, at);
+    };
+    for (const DueChanges& each : due.changes) {
+      note(each.number, each.number, each.since, each.reason);
+      list.changes += each.keeps_rows ? 1 : static_cast<std::int64_t>(each.changes.size());
+      list.keeps_rows = list.keeps_rows || each.keeps_rows;
+    }
+    for (const auto& [number, stored] : due.pages) {
+      if (stored.since > now) continue;
+      note(number, stored.page.since, stored.since, stored.reason);
+      list.documents += std::ssize(stored.page.ids);
+    }
+    if (list.newest == DueNumber{}) continue;
+    list.oldest_age = std::chrono::floor<std::chrono::milliseconds>(now - oldest);
+    lists.push_back(std::move(list));
+  }
+  return lists;
 }
 
 std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind, const std::string& reason) {
@@ -118,35 +188,19 @@ void Database::commit(const std::function<void(Change&)>& make) {
   ++state.transactions;
   Change writing(state);
   make(writing);
-  flushed_ = false;
-  if (durable_) flush();
+  flushed_ = durable_;
 }
 
-void Database::flush() {
-  flushed_ = true;
-  if (durable_state_) durable_state_ = state_;
-}
-
-void Database::remember_durable() {
-  const std::lock_guard lock(mutex_);
-  durable_state_ = state_;
-}
-
-void Database::crash() {
-  const std::lock_guard lock(mutex_);
-  put_back(*durable_state_);
-}
-
-void Database::restore(const std::shared_ptr<const State>& state) {
-  const std::lock_guard lock(mutex_);
-  put_back(*state);
-}
-
-void Database::put_back(const State& state) {
-  state_ = std::make_shared<State>(state);
-  leader_ = nullptr;
-  ++start_;
-  flush();
+bool Database::write(const std::function<bool(State&)>& make) {
+  step(Step::kCommit);
+  require_present();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!make(change())) return false;
+    flushed_ = true;
+  }
+  step(Step::kCommitted);
+  return true;
 }
 
 State& Database::change() {
@@ -175,18 +229,15 @@ void Database::at_step(std::function<void(Step)> hook) {
 }
 
 AppliedPipeline Database::pipeline() const {
-  const std::lock_guard lock(mutex_);
-  AppliedPipeline pipeline = pipeline_;
-  for (AppliedIndex& index : pipeline.indices) {
-    const auto reason = state_->set_aside.find(index.id);
-    if (reason != state_->set_aside.end()) index.set_aside = reason->second;
-  }
-  return pipeline;
+  return applied(*snapshot());
 }
 
 void Database::apply(AppliedPipeline pipeline) {
   const std::lock_guard lock(mutex_);
-  pipeline_ = std::move(pipeline);
+  State& state = change();
+  state.pipeline = std::move(pipeline);
+  for (const AppliedIndex& index : state.pipeline.indices)
+    state.last_index = std::max(state.last_index, index.id);
 }
 
 JobId Database::add_job(IndexId index, JobKind kind) {
@@ -282,6 +333,12 @@ void Database::set_led_elsewhere(bool led) {
   led_elsewhere_ = led;
 }
 
+bool Database::is_led() const {
+  require_present();
+  const std::lock_guard lock(mutex_);
+  return led_elsewhere_ || leader_ != nullptr;
+}
+
 int Database::connections() const {
   const std::lock_guard lock(mutex_);
   return connections_;
@@ -311,16 +368,10 @@ void Database::require_present() const {
   if (away_) throw Error({"asking the source", "it is away", "", Retry::kLater, Server::kSource});
 }
 
-void Database::require_connected(int start) const {
-  require_present();
-  const std::lock_guard lock(mutex_);
-  if (start_ != start)
-    throw Error({"asking the source", "the connection is lost", "", Retry::kLater, Server::kSource});
-}
-
 void Database::require_readable(const AppliedIndex& index) const {
   const std::lock_guard lock(mutex_);
-  if (unreadable_.contains(index.id)) throw ViewError({"reading " + index.view, "it fails"}, index.id);
+  if (unreadable_.contains(state_->view_of(index.id)))
+    throw ViewError({"reading " + index.view, "it fails"}, index.id);
 }
 
 std::int64_t Database::renderings() const {
@@ -344,7 +395,7 @@ std::vector<std::string> Database::resolve(const State& state, IndexId index,
     Resolver resolver;
     {
       const std::lock_guard lock(mutex_);
-      const auto found = resolvers_.find({index, change.capture});
+      const auto found = resolvers_.find({state.view_of(index), change.capture});
       if (found != resolvers_.end()) resolver = found->second;
     }
     for (const std::string& value : change.values) {

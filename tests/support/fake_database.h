@@ -82,8 +82,24 @@ struct StoredLetter {
   int tries = 1;
 };
 
+struct StoredReindex {
+  Reindex reindex;
+  std::chrono::seconds keep{};           ///< after each swap
+  std::optional<SteadyTime> kept_until;  ///< none: the alias has not moved yet
+
+  /// From now on.
+  std::chrono::seconds kept_for() const;
+};
+
 /// What a transaction can see: everything that was committed before it began.
 struct State {
+  AppliedPipeline pipeline;
+  IndexId last_index;
+  std::map<IndexId, IndexId>
+      same_view;  ///< of generations that reindexes have made: with which they share it
+  std::map<ReindexId, StoredReindex> reindexes;
+  ReindexId last_reindex;
+  std::map<std::pair<IndexId, JobKind>, Pace> paces;
   std::map<IndexId, View> views;
   std::vector<OutboxRow> outbox;
   std::size_t transactions = 0;  ///< begun
@@ -102,6 +118,8 @@ struct State {
   std::map<RoutedId, StoredLetter> dead_letters;
   std::map<RoutedId, DocumentVersion> routes;
 
+  /// The index whose view an index reads, and whose resolvers it has.
+  IndexId view_of(IndexId index) const;
   /// Empty where there is none.
   const View& view(IndexId index) const;
 };
@@ -115,6 +133,18 @@ bool has_begun(const StoredJob& stored);
 
 /// Stores a job under the next id.
 Job insert(State& state, StoredJob stored);
+
+/// As AppliedPipeline has it: with what is set aside, and beside what each index is.
+AppliedPipeline applied(const State& state);
+
+/// Gives the pipeline another revision.
+void note_revision(State& state);
+
+/// Everything that there is of an index, but its view.
+void forget_index(State& state, IndexId index);
+
+/// As ChangeLog::due().
+std::vector<DueList> due_lists(const State& state);
 
 /// As SourceTransaction::add_job().
 std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind, const std::string& reason);
@@ -151,9 +181,12 @@ enum class Step { kBegin, kReadChanges, kRender, kSave, kCommit, kCommitted, kFi
 /// The server. All connections share it. Thread-safe.
 class Database {
  public:
-  explicit Database(AppliedPipeline pipeline = {}) : pipeline_(std::move(pipeline)) {}
+  explicit Database(AppliedPipeline pipeline = {}) { apply(std::move(pipeline)); }
 
   void commit(const std::function<void(Change&)>& change);
+  /// A transaction of lockstep's on its own tables. `change` returns whether there is anything to commit; so
+  /// does this.
+  bool write(const std::function<bool(State&)>& change);
 
   /// The state as it is now.
   State state() const;
@@ -187,13 +220,6 @@ class Database {
   /// Whether a crash can no longer take back what was committed.
   bool is_durable() const;
 
-  /// From now on crash() is possible.
-  void remember_durable();
-  /// What is not durable is gone, and so are all connections.
-  void crash();
-  /// A state from before is there again. All connections are gone.
-  void restore(const std::shared_ptr<const State>& state);
-
   /// Whether the source has a connection for pages of jobs (at first: no).
   void read_pages_beside() { reads_pages_beside_ = true; }
   bool reads_pages_beside() const { return reads_pages_beside_; }
@@ -218,10 +244,12 @@ class Database {
 
   /// While the database is away, nobody can connect and every call of a connection throws a retryable Error.
   void set_away(bool away);
+  void require_present() const;
   /// The connection to this source is gone, and the lead with it. The source may not know yet.
   void cut(const void* source);
   /// While somebody else leads, try_lead() fails.
   void set_led_elsewhere(bool led);
+  bool is_led() const;
   /// Connections opened since the beginning.
   int connections() const;
   /// How many documents were rendered since the beginning: those that were asked for, whatever was then
@@ -239,13 +267,7 @@ class Database {
 
   /// The state, to be changed: snapshots keep what they have. REQUIRES: mutex_ is held.
   State& change();
-  /// What was committed until now is durable. REQUIRES: mutex_ is held.
-  void flush();
-  void put_back(const State& state);
-  /// Throws Error while the database is away, and when it has lost the connection.
-  void require_connected(int start) const;
   void step(Step step) const;
-  void require_present() const;
   void require_readable(const AppliedIndex& index) const;
   void count_renderings(std::int64_t documents);
   std::vector<std::string> resolve(const State& state, IndexId index,
@@ -254,7 +276,6 @@ class Database {
   std::atomic<bool> reads_pages_beside_ = false;
   std::atomic<bool> gives_side_connections_ = true;
   mutable std::mutex mutex_;
-  AppliedPipeline pipeline_;                                     // guarded by mutex_
   std::shared_ptr<State> state_ = std::make_shared<State>();     // guarded by mutex_: shared with snapshots
   std::map<std::pair<IndexId, CaptureId>, Resolver> resolvers_;  // guarded by mutex_
   std::function<void(Step)> hook_;                               // guarded by mutex_
@@ -268,10 +289,8 @@ class Database {
   int uncaptured_ = 0;                                           // guarded by mutex_: open transactions
   bool durable_ = false;                                         // guarded by mutex_
   bool flushed_ = true;                                          // guarded by mutex_
-  std::shared_ptr<const State> durable_state_;                   // guarded by mutex_: of crash()
-  int start_ = 0;               // guarded by mutex_: of the server, its number
-  bool away_ = false;           // guarded by mutex_
-  bool led_elsewhere_ = false;  // guarded by mutex_
+  bool away_ = false;                                            // guarded by mutex_
+  bool led_elsewhere_ = false;                                   // guarded by mutex_
 };
 
 }  // namespace lockstep::fake

@@ -49,7 +49,7 @@ void require_side_connection(const Database& database) {
 
 class FakePageConnection final : public PageConnection {
  public:
-  FakePageConnection(Database& database, int start) : database_(database) { connection_.start = start; }
+  explicit FakePageConnection(Database& database) : database_(database) {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
     if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
@@ -71,7 +71,6 @@ FakeSource::FakeSource(Database& database) : database_(database) {
   {
     const std::lock_guard lock(database.mutex_);
     ++database.connections_;
-    connection_.start = database.start_;
   }
   reload();
 }
@@ -83,25 +82,25 @@ FakeSource::~FakeSource() {
 
 template <typename Question>
 auto FakeSource::ask(const Question& question) const {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   return question(std::as_const(*database_.state_));
 }
 
 void FakeSource::reload() {
-  require_connected();
+  database_.require_present();
   pipeline_ = database_.pipeline();
 }
 
 std::string FakeSource::revision() {
-  require_connected();
+  database_.require_present();
   return database_.pipeline().revision;
 }
 
 // --- Lead ---
 
 bool FakeSource::try_lead() {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   if (database_.led_elsewhere_) return false;
   if (database_.leader_ == nullptr) database_.leader_ = this;
@@ -109,13 +108,11 @@ bool FakeSource::try_lead() {
 }
 
 bool FakeSource::is_led() {
-  require_connected();
-  const std::lock_guard lock(database_.mutex_);
-  return database_.led_elsewhere_ || database_.leader_ != nullptr;
+  return database_.is_led();
 }
 
 SourceIdentity FakeSource::identity() {
-  require_connected();
+  database_.require_present();
   return database_.identity();
 }
 
@@ -128,19 +125,18 @@ KnownPartners FakeSource::known_partners() {
 }
 
 Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.partners = partners;
   state.partners.quiet = state.partners.landed = false;
   Epoch& epoch = state.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
-  database_.flush();
   return epoch;
 }
 
 void FakeSource::note_quiet(Epoch epoch, bool landed) {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   if (database_.state_->epoch != epoch) return;
   database_.change().partners.quiet = true;
@@ -164,7 +160,7 @@ ChangeLog::Canceller FakeSource::canceller() {
 
 std::unique_ptr<PageConnection> FakeSource::page_connection() {
   if (!database_.reads_pages_beside()) return nullptr;
-  return std::make_unique<FakePageConnection>(database_, connection_.start);
+  return std::make_unique<FakePageConnection>(database_);
 }
 
 std::unique_ptr<SourceSnapshot> FakeSource::read() {
@@ -194,7 +190,7 @@ bool FakeSource::await_change(const Position& position, std::chrono::millisecond
 }
 
 bool FakeSource::is_awaited() {
-  require_connected();
+  database_.require_present();
   return false;
 }
 
@@ -208,38 +204,11 @@ UnfinishedJobs FakeSource::jobs() {
 }
 
 std::vector<DueList> FakeSource::due() {
-  return ask([](const State& state) {
-    const SteadyTime now = steady_now();
-    std::vector<DueList> lists;
-    for (const auto& [index, due] : state.due) {
-      DueList list{.index = index};
-      SteadyTime oldest = now;
-      const auto note = [&](DueNumber number, DueNumber since, SteadyTime at, const std::string& reason) {
-        if (list.newest == DueNumber{} || since < list.oldest) list.oldest = since;
-        list.newest = std::max(list.newest, number);
-        if (list.reason.empty() || at < oldest) list.reason = reason;
-        oldest = std::min(oldest, at);
-      };
-      for (const DueChanges& each : due.changes) {
-        note(each.number, each.number, each.since, each.reason);
-        list.changes += each.keeps_rows ? 1 : static_cast<std::int64_t>(each.changes.size());
-        list.keeps_rows = list.keeps_rows || each.keeps_rows;
-      }
-      for (const auto& [number, stored] : due.pages) {
-        if (stored.since > now) continue;
-        note(number, stored.page.since, stored.since, stored.reason);
-        list.documents += std::ssize(stored.page.ids);
-      }
-      if (list.newest == DueNumber{}) continue;
-      list.oldest_age = std::chrono::floor<std::chrono::milliseconds>(now - oldest);
-      lists.push_back(std::move(list));
-    }
-    return lists;
-  });
+  return ask(due_lists);
 }
 
 std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
-  require_connected();
+  database_.require_present();
   database_.step(Step::kFind);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
   require_side_connection(database_);
@@ -352,7 +321,7 @@ std::vector<DeadLetter> FakeSource::find_due(const std::vector<IndexId>& indices
 }
 
 std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   return static_cast<std::int64_t>(std::erase_if(
       database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
@@ -361,7 +330,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
 // --- OutboxCare ---
 
 void FakeSource::prune() {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.pruned = std::max(state.pruned, state.position);
@@ -377,14 +346,14 @@ bool FakeSource::has_given_up() {
 }
 
 bool FakeSource::resume() {
-  require_connected();
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.captures = true;
   if (database_.uncaptured_ > 0) return false;
   state.given_up = false;
   state.position = state.outbox.size();
-  for (const AppliedIndex& index : database_.pipeline_.indices) {
+  for (const AppliedIndex& index : state.pipeline.indices) {
     for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep})
       add_whole_index_job(state, index.id, kind, std::string(kOutboxWasFull));
   }
@@ -406,9 +375,7 @@ void FakeStatusWriter::publish(const PublishedStatus& status) {
 }
 
 bool FakeStatusWriter::is_led() {
-  database_.require_present();
-  const std::lock_guard lock(database_.mutex_);
-  return database_.led_elsewhere_ || database_.leader_ != nullptr;
+  return database_.is_led();
 }
 
 std::vector<LockWait> FakeStatusWriter::lock_waits() {

@@ -9,25 +9,10 @@
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 #include "tests/support/fake_database.h"
+#include "tests/support/fake_reindexes.h"
 #include "tests/support/fake_transaction.h"
 
 namespace lockstep::fake {
-
-/// Nobody starts a reindex here.
-class NoReindexes final : public Reindexes {
- public:
-  std::vector<Reindex> all() override { return {}; }
-  bool start(const WantedReindex& /*wanted*/) override { return false; }
-  bool limit(ReindexId /*reindex*/, std::optional<std::int64_t> /*max_rate*/) override { return false; }
-  bool want(ReindexId /*reindex*/, ReindexWish /*wish*/, Force /*force*/) override { return false; }
-  bool advance(const Reindex& /*reindex*/, Epoch /*epoch*/, const ReindexStep& /*step*/) override {
-    return false;
-  }
-  void note(ReindexId /*reindex*/, const std::string& /*reason*/) override {}
-  std::int64_t refused_beside(const Reindex& /*reindex*/) override { return 0; }
-  void note_pace(IndexId /*index*/, JobKind /*kind*/, const Pace& /*pace*/) override {}
-  std::optional<Pace> pace(IndexId /*index*/, JobKind /*kind*/) override { return std::nullopt; }
-};
 
 class FakeSource final : public Source,
                          private Lead,
@@ -93,7 +78,6 @@ class FakeSource final : public Source,
   std::vector<std::string> follow_parts() override { return {}; }
   std::vector<std::string> differences_from_applied() override { return {}; }
 
-  void require_connected() const { database_.require_connected(connection_.start); }
   /// Asks the state as it is now. Throws Error while the database is away.
   template <typename Question>
   auto ask(const Question& question) const;
@@ -103,7 +87,7 @@ class FakeSource final : public Source,
   Database& database_;
   AppliedPipeline pipeline_;
   Connection connection_;
-  NoReindexes reindexes_;
+  FakeReindexes reindexes_{database_, connection_};
 };
 
 class FakeStatusWriter final : public StatusWriter {

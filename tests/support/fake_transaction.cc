@@ -40,6 +40,8 @@ void save_progress(State& state, const JobProgress& progress) {
 void write_pages(State& state, Committed& added, IndexId index, const std::vector<std::string>& ids,
                  const DueOrigin& origin) {
   if (ids.empty()) return;
+  if (state.pipeline.find(index) == nullptr)
+    throw Error({"making documents due", "another process has dropped their index"});
   StoredPage like;
   like.page.since = origin.since.value_or(kSinceItself);
   like.page.as_of = origin.as_of;
@@ -100,7 +102,7 @@ bool is_large(const State& state, std::size_t first, const ChunkLimits& limits) 
 
 FakeTransaction::FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch)
     : database_(database), connection_(connection), epoch_(epoch) {
-  database.require_connected(connection.start);
+  database.require_present();
   database.step(Step::kBegin);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection already");
   take_snapshot();
@@ -276,11 +278,9 @@ Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& l
     captured[row.capture].everything |= row.everything;
     values[row.capture].insert(row.values.begin(), row.values.end());
   }
-  const AppliedPipeline pipeline = database_.pipeline();
   const auto is_known = [&](CaptureId capture) {
-    return std::any_of(pipeline.indices.begin(), pipeline.indices.end(), [&](const AppliedIndex& index) {
-      return std::find(index.captures.begin(), index.captures.end(), capture) != index.captures.end();
-    });
+    return std::ranges::any_of(seen_->pipeline.indices,
+                               [&](const AppliedIndex& index) { return has(index.captures, capture); });
   };
   for (auto& [capture, change] : captured) {
     if (!is_known(capture)) {
@@ -489,14 +489,14 @@ bool FakeTransaction::may_be_shown() {
 
 Committed FakeTransaction::commit() {
   database_.step(Step::kCommit);
-  database_.require_connected(connection_.start);
+  database_.require_present();
   Committed added;
   {
     const std::lock_guard lock(database_.mutex_);
     if (epoch_ && database_.state_->epoch != *epoch_) throw Deposed("another process has taken the lead");
     State& state = database_.change();
     for (const Write& write : recorded_) write(state, added);
-    database_.flush();
+    database_.flushed_ = true;
   }
   database_.step(Step::kCommitted);
   return added;

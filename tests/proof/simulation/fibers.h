@@ -14,12 +14,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "replicator/scheduler.h"
-#include "tests/proof/simulation/schedule.h"
 
 namespace lockstep::simulation {
 
@@ -34,8 +34,7 @@ class Stuck : public std::logic_error {
 
 class Fibers final : public Scheduler {
  public:
-  /// Draws which fiber is next, and what the program draws by lot.
-  Fibers(Lot order, Lot of_program);
+  explicit Fibers(std::uint64_t seed);
   ~Fibers() override;
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
@@ -59,7 +58,7 @@ class Fibers final : public Scheduler {
   void sleep(std::chrono::nanoseconds time);
 
   SteadyTime now() override { return now_; }
-  std::uint32_t random() override { return static_cast<std::uint32_t>(of_program_.next()); }
+  std::uint32_t random() override { return static_cast<std::uint32_t>(random_()); }
   std::uint64_t post(std::function<void()> body) override { return start(process(), std::move(body)); }
   void join(std::uint64_t thread) override;
   void wait(const void* key, SteadyTime until) override;
@@ -72,8 +71,7 @@ class Fibers final : public Scheduler {
   Fiber* choose();
   void run(Fiber& fiber);
 
-  Lot order_;
-  Lot of_program_;
+  std::mt19937_64 random_;
   SteadyTime now_{std::chrono::hours(1)};
   std::uint64_t last_ = 0;                      // number that was given out
   std::vector<std::unique_ptr<Fiber>> fibers_;  // that have not ended, in the order of their beginning

@@ -8,46 +8,55 @@ void Histories::note(IndexId index, const std::string& id, std::int64_t commit, 
   histories_[{index, id}].states.push_back({commit, exists});
 }
 
-std::int64_t Histories::last(IndexId index, const std::string& id) const {
-  const auto found = histories_.find({index, id});
-  return found == histories_.end() || found->second.states.empty() ? 0 : found->second.states.back().commit;
-}
-
-void Histories::shown(IndexId index, const std::string& id, std::int64_t commit) {
-  History& history = histories_[{index, id}];
-  if (commit < history.shown)
+void Histories::shown(IndexId index, Generation in, const std::string& id, std::int64_t commit) {
+  std::int64_t& shown = histories_[{index, id}].shown[in];
+  if (commit < shown)
     throw Finding("a document went backwards",
-                  id + ", from commit " + std::to_string(history.shown) + " to " + std::to_string(commit));
-  history.shown = commit;
+                  id + ", from commit " + std::to_string(shown) + " to " + std::to_string(commit));
+  shown = commit;
 }
 
-void Histories::gone(IndexId index, const std::string& id) {
+void Histories::gone(IndexId index, Generation in, const std::string& id) {
   History& history = histories_[{index, id}];
+  std::int64_t& shown = history.shown[in];
   const auto next = std::ranges::find_if(
-      history.states, [&](const State& state) { return !state.exists && state.commit > history.shown; });
+      history.states, [&](const State& state) { return !state.exists && state.commit > shown; });
   if (next == history.states.end())
     throw Finding("a document is gone that no commit has deleted",
-                  id + ", since commit " + std::to_string(history.shown) + ", which Elasticsearch had");
-  history.shown = next->commit;
+                  id + ", since commit " + std::to_string(shown) + ", which Elasticsearch had");
+  shown = next->commit;
 }
 
-void Histories::forget_after(std::int64_t commit) {
-  for (auto& [document, history] : histories_)
-    std::erase_if(history.states, [&](const State& state) { return state.commit > commit; });
-}
-
-void Histories::start_over(std::int64_t commit,
-                           const std::function<bool(IndexId, const std::string&)>& exists) {
+void Histories::promise(std::int64_t commit) {
   for (auto& [document, history] : histories_) {
-    history.states.push_back({commit, exists(document.first, document.second)});
-    history.shown = 0;
+    const bool is_waited_for = !history.states.empty() && history.states.back().commit <= commit;
+    if (is_waited_for && !refused_.contains(history.states.back().commit))
+      history.promised = history.states.back().commit;
   }
 }
 
-void Histories::forget_shown(IndexId index) {
-  for (auto& [document, history] : histories_) {
-    if (document.first == index) history.shown = 0;
+void Histories::found(IndexId index, const std::string& id, std::optional<std::int64_t> commit) const {
+  const auto known = histories_.find({index, id});
+  if (known == histories_.end()) return;
+  const History& history = known->second;
+  if (commit && *commit < history.promised)
+    throw Finding("a search shows a document as it was before a wait was over",
+                  id + " of commit " + std::to_string(*commit) + ", not " + std::to_string(history.promised));
+  // What both generations refuse, one has as it was before, and the other one, which was filled later, not at
+  // all.
+  const auto may_be_missing = [&](const State& state) {
+    return state.commit >= history.promised && (!state.exists || refused_.contains(state.commit));
+  };
+  if (!commit && history.promised > 0 && std::ranges::none_of(history.states, may_be_missing))
+    throw Finding("a search does not show a document", id + " of commit " + std::to_string(history.promised));
+}
+
+std::vector<std::string> Histories::documents(IndexId index) const {
+  std::vector<std::string> ids;
+  for (const auto& [document, history] : histories_) {
+    if (document.first == index) ids.push_back(document.second);
   }
+  return ids;
 }
 
 }  // namespace lockstep::simulation

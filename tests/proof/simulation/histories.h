@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,9 +14,6 @@
 
 namespace lockstep::simulation {
 
-/// The document of an index whose changes nothing else may hold up.
-inline constexpr const char* kOwnDocument = "own";
-
 /// A property does not hold.
 class Finding : public std::runtime_error {
  public:
@@ -24,28 +22,32 @@ class Finding : public std::runtime_error {
       : std::runtime_error(property + ": " + details) {}
 };
 
+/// Of an index, the generations that there are and were: each real index has a number of its own.
+using Generation = int;
+
 class Histories {
  public:
   /// A document exists from this commit on, or does not.
   void note(IndexId index, const std::string& id, std::int64_t commit, bool exists);
 
-  /// The commit that made what the view has of it; 0: none.
-  std::int64_t last(IndexId index, const std::string& id) const;
+  /// What this commit makes of documents Elasticsearch refuses.
+  void note_refused(std::int64_t commit) { refused_.insert(commit); }
 
   /// Elasticsearch has it as this commit made it. Throws Finding when it had a newer state.
-  void shown(IndexId index, const std::string& id, std::int64_t commit);
+  void shown(IndexId index, Generation in, const std::string& id, std::int64_t commit);
 
   /// Elasticsearch does not have it any more. Throws Finding when no commit has deleted it since what it had.
-  void gone(IndexId index, const std::string& id);
+  void gone(IndexId index, Generation in, const std::string& id);
 
-  /// The source has lost all commits after this one.
-  void forget_after(std::int64_t commit);
+  /// A wait for this commit is over: from now on searches show every document that no later commit has
+  /// changed as it is, or as a later one makes it.
+  void promise(std::int64_t commit);
 
-  /// The source has an older state again, since this commit. Elasticsearch may have any state.
-  void start_over(std::int64_t commit, const std::function<bool(IndexId, const std::string&)>& exists);
+  /// A search has found it as this commit made it; none: it has not. Throws Finding when it has to show more.
+  void found(IndexId index, const std::string& id, std::optional<std::int64_t> commit) const;
 
-  /// Elasticsearch may have any state of the index's documents.
-  void forget_shown(IndexId index);
+  /// The documents of an index that there were.
+  std::vector<std::string> documents(IndexId index) const;
 
  private:
   struct State {
@@ -54,9 +56,11 @@ class Histories {
   };
   struct History {
     std::vector<State> states;
-    std::int64_t shown = 0;
+    std::map<Generation, std::int64_t> shown;
+    std::int64_t promised = 0;
   };
   std::map<std::pair<IndexId, std::string>, History> histories_;
+  std::set<std::int64_t> refused_;
 };
 
 }  // namespace lockstep::simulation

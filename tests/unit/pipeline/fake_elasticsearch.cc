@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/index_mapping.h"
+
 namespace lockstep::fake {
 namespace {
 
@@ -32,6 +34,26 @@ std::vector<std::string> segments_of(const std::string& path) {
   std::istringstream rest(path.substr(1, path.find('?') - 1));
   for (std::string segment; std::getline(rest, segment, '/');) segments.push_back(segment);
   return segments;
+}
+
+HttpResponse acknowledged() {
+  return {200, R"({"acknowledged":true})"};
+}
+
+HttpResponse refused(int status, const std::string& type) {
+  return {status, json{{"error", error_of(type)}}.dump()};
+}
+
+// As a request to change settings has them: null takes one away.
+void merge_settings(json& settings, const json& changes) {
+  const json flat = flat_settings(changes);
+  for (const auto& [name, value] : flat.items()) {
+    if (value.is_null()) {
+      settings.erase(name);
+    } else {
+      settings[name] = value;
+    }
+  }
 }
 
 std::string routing_of(const json& object) {
@@ -85,19 +107,45 @@ BulkWriter::TransportFactory Elasticsearch::transports() {
 
 // --- what tests ask and do ---
 
-Elasticsearch::Documents Elasticsearch::documents(const std::string& alias) const {
-  const std::lock_guard lock(mutex_);
+Elasticsearch::Documents Elasticsearch::found_in(const Stored& stored) {
   Documents documents;
-  for (const auto& [place, document] : indices_.at(alias).documents) {
+  for (const auto& [place, document] : stored) {
     if (document.json) documents[{place.second, document.routing}] = *document.json;
   }
   return documents;
 }
 
+Elasticsearch::Documents Elasticsearch::documents(const std::string& alias) const {
+  const std::lock_guard lock(mutex_);
+  return found_in(at(alias).documents);
+}
+
+std::optional<Elasticsearch::Documents> Elasticsearch::search(const std::string& alias) const {
+  const std::lock_guard lock(mutex_);
+  if (names_of(alias).size() != 1) return std::nullopt;
+  return found_in(at(alias).searchable);
+}
+
+std::string Elasticsearch::index_of(const std::string& alias) const {
+  const std::lock_guard lock(mutex_);
+  const std::vector<std::string> names = names_of(alias);
+  return names.size() == 1 ? names.front() : "";
+}
+
+int Elasticsearch::uuid_of(const std::string& alias) const {
+  const std::lock_guard lock(mutex_);
+  return names_of(alias).size() == 1 ? at(alias).uuid : 0;
+}
+
+std::vector<std::string> Elasticsearch::indices() const {
+  const std::lock_guard lock(mutex_);
+  return names_of("*");
+}
+
 std::optional<IndexedDocument> Elasticsearch::get(const std::string& alias, const std::string& id,
                                                   const std::string& routing) const {
   const std::lock_guard lock(mutex_);
-  const auto& documents = indices_.at(alias).documents;
+  const Stored& documents = at(alias).documents;
   const auto document = documents.find({shard_of(id, routing), id});
   if (document == documents.end()) return std::nullopt;
   return document->second;
@@ -106,73 +154,56 @@ std::optional<IndexedDocument> Elasticsearch::get(const std::string& alias, cons
 void Elasticsearch::damage(const std::string& alias, const std::string& id,
                            const std::optional<std::string>& json, const std::string& routing) {
   const std::lock_guard lock(mutex_);
-  IndexedDocument& document = indices_.at(alias).documents[{shard_of(id, routing), id}];
+  IndexedDocument& document = at(alias).documents[{shard_of(id, routing), id}];
   document = {routing, document.version + 1, json};
 }
 
 void Elasticsearch::create(const std::string& alias, const std::string& identity) {
   const std::lock_guard lock(mutex_);
-  const auto [index, is_new] = indices_.try_emplace(alias);
-  if (is_new) index->second.generation += removed_;
-  index->second.meta = {{"lockstep", {{"pipeline", "test"}, {"identity", identity}, {"epoch", 0}}}};
-}
-
-void Elasticsearch::remove(const std::string& alias) {
-  const std::lock_guard lock(mutex_);
-  removed_ += indices_.at(alias).generation;
-  indices_.erase(alias);
-}
-
-bool Elasticsearch::has(const std::string& alias) const {
-  const std::lock_guard lock(mutex_);
-  return indices_.contains(alias);
-}
-
-void Elasticsearch::lead_elsewhere(const std::string& alias, const std::string& identity) {
-  const std::lock_guard lock(mutex_);
-  Index& other = apart_[alias];
-  std::swap(other, indices_.at(alias));
-  Index& index = indices_.at(alias);
-  index.generation = -other.generation;
-  index.meta = {{"lockstep", {{"pipeline", "another"}, {"identity", identity}, {"epoch", 0}}}};
-}
-
-void Elasticsearch::lead_back(const std::string& alias) {
-  const std::lock_guard lock(mutex_);
-  indices_.at(alias) = std::move(apart_.extract(alias).mapped());
+  Index& index = indices_[alias + "-000001"];
+  if (index.uuid == 0) index.uuid = ++last_uuid_;
+  index.aliases = {{alias, json::object()}};
+  index.mappings["_meta"]["lockstep"] = {{"pipeline", "test"}, {"identity", identity}, {"epoch", 0}};
 }
 
 std::int64_t Elasticsearch::epoch(const std::string& alias) const {
   const std::lock_guard lock(mutex_);
-  return indices_.at(alias).meta.at("lockstep").at("epoch");
+  return at(alias).mappings.at("_meta").at("lockstep").at("epoch");
 }
 
 void Elasticsearch::replace(const std::string& alias) {
   const std::lock_guard lock(mutex_);
-  Index& index = indices_.at(alias);
+  Index& index = at(alias);
   index.documents.clear();
   index.searchable.clear();
-  ++index.generation;
+  index.uuid = ++last_uuid_;
 }
 
 void Elasticsearch::restore(const std::string& alias) {
   const std::lock_guard lock(mutex_);
-  ++indices_.at(alias).history;
+  ++at(alias).history;
 }
 
 void Elasticsearch::forget_mark(const std::string& alias) {
   const std::lock_guard lock(mutex_);
-  indices_.at(alias).meta.erase("lockstep");
+  at(alias).mappings["_meta"].erase("lockstep");
 }
 
 void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
-  indices_.at(alias).meta["lockstep"]["epoch"] = epoch;
+  mark(alias)["epoch"] = epoch;
+}
+
+void Elasticsearch::refresh_by_itself() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, index] : indices_) {
+    if (index.settings.value("index.refresh_interval", "") != "-1") index.searchable = index.documents;
+  }
 }
 
 void Elasticsearch::forget_deletes(SteadyTime before) {
   const std::lock_guard lock(mutex_);
-  for (auto& [alias, index] : indices_)
+  for (auto& [name, index] : indices_)
     std::erase_if(index.documents, [&](const auto& document) {
       return !document.second.json && document.second.deleted_at < before;
     });
@@ -269,6 +300,11 @@ HttpResponse Elasticsearch::perform(const HttpRequest& request, const bool& canc
 
 HttpResponse Elasticsearch::answer(const HttpRequest& request) {
   const std::string first = segments_of(request.path).at(0);
+  if (first == "_cluster") return {200, R"({"status":"green"})"};
+  if (first == "_aliases") return change_aliases(request.body);
+  if (first == "_index_template")
+    return {200, json{{"template", json::parse(request.body).at("template")}}.dump()};
+  if (first != "_search" && first.find(',') != first.npos) return refresh(first);
   if (first != "_search") return index_request(request, first);
   return request.method == "DELETE" ? HttpResponse{200, "{}"} : scroll(request.body);
 }
@@ -319,8 +355,10 @@ HttpResponse Elasticsearch::bulk(std::string_view body) {
 json Elasticsearch::apply(const json& action, const std::string& source) {
   const std::string verb = action.begin().key();
   const json& meta = action.begin().value();
+  // By require_alias a request finds no index by its own name.
+  const std::vector<std::string> names = names_of(meta.at("_index"));
+  const bool is_there = names.size() == 1 && names.front() != meta.at("_index");
   if (meta.contains("if_seq_no")) {  // a guard beside deletes
-    const bool is_there = indices_.contains(meta.at("_index"));
     return {{verb,
              {{"_id", meta.at("_id")},
               {"status", is_there ? 409 : 404},
@@ -328,21 +366,25 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
                error_of(is_there ? "version_conflict_engine_exception" : "index_not_found_exception")}}}};
   }
   if (meta.at("version_type") != "external_gte") throw std::runtime_error("not an external version");
-  Operation operation{meta.at("_index"), meta.at("_id"),     routing_of(meta),
-                      verb == "delete",  meta.at("version"), 200};
+  Operation operation{.alias = meta.at("_index"),
+                      .id = meta.at("_id"),
+                      .routing = routing_of(meta),
+                      .is_delete = verb == "delete",
+                      .version = meta.at("version"),
+                      .status = 200};
+  if (is_there) operation.index = names.front(), operation.uuid = at(names.front()).uuid;
   json result = {{"_id", operation.id}};
   const auto fail = [&](int status, const std::string& type) {
     operation.status = status;
     result["error"] = error_of(type);
   };
-  const auto index = indices_.find(operation.alias);
   const std::pair<int, std::string> place{shard_of(operation.id, operation.routing), operation.id};
-  if (index == indices_.end()) {
+  if (!is_there) {
     fail(404, "index_not_found_exception");
   } else if (!operation.is_delete && !refused_text_.empty() && source.find(refused_text_) != source.npos) {
     fail(400, "mapper_parsing_exception");
   } else {
-    auto& documents = index->second.documents;
+    Stored& documents = at(operation.index).documents;
     const auto before = documents.find(place);
     const bool exists = before != documents.end() && before->second.json;
     if (before != documents.end() && before->second.version > operation.version) {
@@ -363,53 +405,135 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
   return {{verb, result}};
 }
 
-// An index by its own name, by its alias, or by the pattern of its generations.
-HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std::string& alias) {
-  const bool is_pattern = alias.ends_with("-*");
-  const std::string name =
-      is_pattern || alias.ends_with("-000001") ? alias.substr(0, alias.rfind('-')) : alias;
-  const auto found = indices_.find(name);
-  if (found == indices_.end() && is_pattern) return {200, "{}"};
-  if (found == indices_.end()) return {404, json{{"error", error_of("index_not_found_exception")}}.dump()};
-  Index& index = found->second;
-  const std::string last = segments_of(request.path).back();
-  if (last == alias) {
-    json settings = {{"index.uuid", name + std::to_string(index.generation)}};
+// --- indices and aliases ---
+
+// The real indices by a name: that of an index, of an alias, or the beginning of names and "*".
+std::vector<std::string> Elasticsearch::names_of(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& [real, index] : indices_) {
+    const bool is_meant = name.ends_with("*") ? real.starts_with(name.substr(0, name.size() - 1))
+                                              : real == name || index.aliases.contains(name);
+    if (is_meant) names.push_back(real);
+  }
+  return names;
+}
+
+std::string Elasticsearch::name_of(const std::string& name) const {
+  const std::vector<std::string> names = names_of(name);
+  if (names.size() != 1) throw std::out_of_range(name + " is not one index");
+  return names.front();
+}
+
+HttpResponse Elasticsearch::states(const std::vector<std::string>& names) const {
+  json states = json::object();
+  for (const std::string& name : names) {
+    const Index& index = indices_.at(name);
+    json settings = index.settings;
+    settings["index.uuid"] = name + " " + std::to_string(index.uuid);
     if (index.history > 0) settings["index.history.uuid"] = std::to_string(index.history);
-    const json state = {{"aliases", {{name, json::object()}}},
-                        {"mappings", {{"_meta", index.meta}}},
-                        {"settings", std::move(settings)}};
-    return {200, json{{name + "-000001", state}}.dump()};
+    states[name] = {
+        {"aliases", index.aliases}, {"mappings", index.mappings}, {"settings", std::move(settings)}};
+  }
+  return {200, states.dump()};
+}
+
+HttpResponse Elasticsearch::create_index(const std::string& name, const std::string_view& body) {
+  if (!names_of(name).empty()) return refused(400, "resource_already_exists_exception");
+  const json wanted = json::parse(body);
+  Index& index = indices_[name];
+  index.uuid = ++last_uuid_;
+  index.mappings = wanted.value("mappings", json::object());
+  index.aliases = wanted.value("aliases", json::object());
+  merge_settings(index.settings, wanted.value("settings", json::object()));
+  return acknowledged();
+}
+
+// All of it, or nothing. What is to be removed and is not there is no reason to refuse, as in
+// Elasticsearch 7.
+HttpResponse Elasticsearch::change_aliases(std::string_view body) {
+  std::map<std::string, json> changed;  // by index
+  for (const auto& [name, index] : indices_) changed[name] = index.aliases;
+  const json request = json::parse(body);
+  for (const json& action : request.at("actions")) {
+    json options = action.begin().value();
+    const auto index = changed.find(options.at("index"));
+    if (index == changed.end()) return refused(404, "index_not_found_exception");
+    const std::string alias = options.at("alias");
+    options.erase("index");
+    options.erase("alias");
+    if (action.begin().key() == "remove") {
+      index->second.erase(alias);
+    } else {
+      index->second[alias] = options;
+    }
+  }
+  std::set<std::string> written;
+  for (const auto& [name, aliases] : changed) {
+    for (const auto& [alias, options] : aliases.items()) {
+      if (options.value("is_write_index", false) && !written.insert(alias).second)
+        return refused(500, "illegal_state_exception");
+    }
+  }
+  for (auto& [name, aliases] : changed) indices_.at(name).aliases = std::move(aliases);
+  return acknowledged();
+}
+
+HttpResponse Elasticsearch::refresh(const std::string& listed) {
+  std::istringstream names(listed);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (names_of(name).empty()) return refused(404, "index_not_found_exception");
+    for (const std::string& index : names_of(name))
+      indices_.at(index).searchable = indices_.at(index).documents;
+  }
+  return {200, "{}"};
+}
+
+HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std::string& name) {
+  const std::string last = segments_of(request.path).back();
+  const bool is_whole = last == name;
+  if (is_whole && request.method == "PUT") return create_index(name, request.body);
+  const std::vector<std::string> names = names_of(name);
+  if (names.empty() && !name.ends_with("*")) return refused(404, "index_not_found_exception");
+  if (is_whole && request.method == "GET") return states(names);
+  if (names.size() != 1) return refused(400, "illegal_argument_exception");
+  Index& index = indices_.at(names.front());
+  if (is_whole && request.method == "DELETE") {
+    if (names.front() != name) return refused(400, "illegal_argument_exception");
+    indices_.erase(name);
+    return acknowledged();
   }
   if (last == "_mapping") {
-    index.meta = json::parse(request.body).at("_meta");
-    return {200, R"({"acknowledged":true})"};
+    const json changes = json::parse(request.body);
+    if (changes.contains("_meta")) index.mappings.erase("_meta");
+    index.mappings.merge_patch(changes);
+    return acknowledged();
   }
-  if (last == "_refresh") {
-    index.searchable = index.documents;
-    return {200, "{}"};
+  if (last == "_settings") {
+    merge_settings(index.settings, json::parse(request.body));
+    return acknowledged();
   }
+  if (last == "_refresh") return refresh(name);
   if (last == "_count") {
-    const auto count = std::count_if(index.searchable.begin(), index.searchable.end(),
-                                     [](const auto& document) { return document.second.json.has_value(); });
-    return {200, json{{"count", count}, {"_shards", {{"failed", 0}}}}.dump()};
+    return {200, json{{"count", found_in(index.searchable).size()}, {"_shards", {{"failed", 0}}}}.dump()};
   }
-  if (last == "_mget") return multi_get(request, name);
-  if (last == "_search") return search(name, request.body);
+  if (last == "_mget") return multi_get(request, names.front());
+  if (last == "_search") return search_request(names.front(), request.body);
   throw std::runtime_error("not played: " + request.method + " " + request.path);
 }
 
-HttpResponse Elasticsearch::multi_get(const HttpRequest& of, const std::string& alias) {
+// --- reading ---
+
+HttpResponse Elasticsearch::multi_get(const HttpRequest& of, const std::string& name) {
   const bool with_sources = of.path.find("_source=false") == std::string::npos;
   const bool with_routing = with_sources || of.path.find("stored_fields=_routing") != std::string::npos;
-  const auto& documents = indices_.at(alias).documents;
+  const Stored& documents = indices_.at(name).documents;
   // Put together as text, so that a source comes back byte by byte.
   std::string replies;
   const json request = json::parse(of.body);
   for (const json& wanted : request.at("docs")) {
     const std::string id = wanted.at("_id");
     const auto document = documents.find({shard_of(id, routing_of(wanted)), id});
-    json reply = {{"_index", alias + "-000001"}, {"_id", id}, {"found", false}};
+    json reply = {{"_index", name}, {"_id", id}, {"found", false}};
     std::string source;
     if (document != documents.end() && document->second.json) {
       reply["found"] = true;
@@ -424,12 +548,14 @@ HttpResponse Elasticsearch::multi_get(const HttpRequest& of, const std::string& 
   return {200, "{\"docs\":[" + replies + "]}"};
 }
 
-HttpResponse Elasticsearch::search(const std::string& alias, std::string_view body) {
+HttpResponse Elasticsearch::search_request(const std::string& name, std::string_view body) {
   const json request = json::parse(body);
-  if (request.contains("query")) return search_ids(alias, request);
+  if (request.contains("query")) return search_ids(name, request);
   Scan scan;
+  scan.index = name;
+  scan.uuid = indices_.at(name).uuid;
   scan.page = request.at("size");
-  for (const auto& [place, document] : indices_.at(alias).searchable) {
+  for (const auto& [place, document] : indices_.at(name).searchable) {
     if (!document.json) continue;
     json hit = {{"_id", place.second}, {"_version", document.version}};
     if (!document.routing.empty()) hit["_routing"] = document.routing;
@@ -440,12 +566,12 @@ HttpResponse Elasticsearch::search(const std::string& alias, std::string_view bo
   return {200, scan_page(id).dump()};
 }
 
-HttpResponse Elasticsearch::search_ids(const std::string& alias, const json& request) {
+HttpResponse Elasticsearch::search_ids(const std::string& name, const json& request) {
   const std::set<std::string> ids = request.at("query").at("ids").at("values");
   std::string hits;
   std::size_t room = request.at("size");
   std::int64_t total = 0;
-  for (const auto& [place, document] : indices_.at(alias).searchable) {
+  for (const auto& [place, document] : indices_.at(name).searchable) {
     if (!document.json || !ids.contains(place.second)) continue;
     ++total;
     if (room == 0) continue;
@@ -461,7 +587,11 @@ HttpResponse Elasticsearch::search_ids(const std::string& alias, const json& req
 }
 
 HttpResponse Elasticsearch::scroll(std::string_view body) {
-  return {200, scan_page(json::parse(body).at("scroll_id")).dump()};
+  const std::string id = json::parse(body).at("scroll_id");
+  const auto index = indices_.find(scans_.at(id).index);
+  if (index == indices_.end() || index->second.uuid != scans_.at(id).uuid)
+    return refused(404, "search_context_missing_exception");
+  return {200, scan_page(id).dump()};
 }
 
 json Elasticsearch::scan_page(const std::string& scroll_id) {

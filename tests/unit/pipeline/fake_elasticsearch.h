@@ -1,6 +1,7 @@
 // Elasticsearch in memory behind the HTTP transport: bulk requests with external versions, tombstones that
-// are forgotten on command, shards chosen by routing, and reading back by id and by scan. It keeps a record
-// of what it was asked, and refuses, holds or fails requests when a test wants it to.
+// are forgotten on command, shards chosen by routing, and reading back by id and by scan; indices that come
+// and go, and aliases that move. It keeps a record of what it was asked, and refuses, holds or fails requests
+// when a test wants it to.
 #pragma once
 
 #include <condition_variable>
@@ -32,7 +33,9 @@ struct IndexedDocument {
 
 /// One operation of a bulk request, in the order in which they were applied or turned down.
 struct Operation {
-  std::string alias;
+  std::string alias;  ///< as the request names the index
+  std::string index;  ///< the real one; empty: there is none
+  int uuid = 0;       ///< its
   std::string id;
   std::string routing;
   bool is_delete = false;
@@ -48,9 +51,21 @@ class Elasticsearch {
 
   BulkWriter::TransportFactory transports();
 
-  /// What an alias holds: id and routing → JSON.
+  /// What an index or an alias of one holds: id and routing → JSON.
   using Documents = std::map<std::pair<std::string, std::string>, std::string>;
   Documents documents(const std::string& alias) const;
+
+  /// What a search finds. None: the alias stands for nothing, or for several indices.
+  std::optional<Documents> search(const std::string& alias) const;
+
+  /// The real index behind an alias; empty: none, or several.
+  std::string index_of(const std::string& alias) const;
+
+  /// Which index that is: another one gets another number. 0: none, or several.
+  int uuid_of(const std::string& alias) const;
+
+  /// All real indices.
+  std::vector<std::string> indices() const;
   std::optional<IndexedDocument> get(const std::string& alias, const std::string& id,
                                      const std::string& routing = {}) const;
 
@@ -58,7 +73,7 @@ class Elasticsearch {
   void damage(const std::string& alias, const std::string& id, const std::optional<std::string>& json,
               const std::string& routing = {});
 
-  /// An alias with our mark, as `apply` makes it.
+  /// An index ALIAS-000001 with its alias and our mark, as `apply` makes it.
   void create(const std::string& alias, const std::string& identity);
   std::int64_t epoch(const std::string& alias) const;
   void set_epoch(const std::string& alias, std::int64_t epoch);
@@ -69,16 +84,11 @@ class Elasticsearch {
   /// A snapshot of what is there is restored over the closed index, which keeps its uuid.
   void restore(const std::string& alias);
 
-  /// The index is deleted, and its alias with it. The next create() makes another one.
-  void remove(const std::string& alias);
-  bool has(const std::string& alias) const;
-
-  /// The alias leads to an index of another pipeline, until lead_back().
-  void lead_elsewhere(const std::string& alias, const std::string& identity);
-  void lead_back(const std::string& alias);
-
   /// Something else stands behind the alias, which `apply` has not made.
   void forget_mark(const std::string& alias);
+
+  /// What index.refresh_interval does, where it is not off.
+  void refresh_by_itself();
 
   /// gc_deletes has passed: for all deletions, or for those before a time.
   void forget_deletes(SteadyTime before = SteadyTime::max());
@@ -120,13 +130,18 @@ class Elasticsearch {
  private:
   friend class FakeTransport;
 
+  using Stored = std::map<std::pair<int, std::string>, IndexedDocument>;  // by shard and id
+
   struct Index {
-    std::map<std::pair<int, std::string>, IndexedDocument> documents;   // by shard and id
-    std::map<std::pair<int, std::string>, IndexedDocument> searchable;  // at the last refresh
-    nlohmann::json meta;
-    int generation = 1;
+    Stored documents;
+    Stored searchable;  // at the last refresh
+    nlohmann::json mappings = nlohmann::json::object();
+    nlohmann::json settings = nlohmann::json::object();  // flat
+    nlohmann::json aliases = nlohmann::json::object();   // with what each says besides
+    int uuid = 0;
     int history = 0;
   };
+  using Indices = std::map<std::string, Index>;  // by their own names
 
   class InFlight;
 
@@ -135,11 +150,21 @@ class Elasticsearch {
                             const bool& cancelled);
   HttpResponse bulk(std::string_view body);
   HttpResponse answer(const HttpRequest& request);
-  HttpResponse multi_get(const HttpRequest& request, const std::string& alias);
-  HttpResponse search(const std::string& alias, std::string_view body);
-  HttpResponse search_ids(const std::string& alias, const nlohmann::json& query);
+  HttpResponse multi_get(const HttpRequest& request, const std::string& name);
+  HttpResponse search_request(const std::string& name, std::string_view body);
+  HttpResponse search_ids(const std::string& name, const nlohmann::json& query);
   HttpResponse scroll(std::string_view body);
-  HttpResponse index_request(const HttpRequest& request, const std::string& alias);
+  HttpResponse refresh(const std::string& listed);
+  HttpResponse index_request(const HttpRequest& request, const std::string& name);
+  HttpResponse create_index(const std::string& name, const std::string_view& body);
+  HttpResponse change_aliases(std::string_view body);
+  HttpResponse states(const std::vector<std::string>& names) const;
+  std::vector<std::string> names_of(const std::string& name) const;
+  std::string name_of(const std::string& name) const;
+  const Index& at(const std::string& name) const { return indices_.at(name_of(name)); }
+  Index& at(const std::string& name) { return indices_.at(name_of(name)); }
+  nlohmann::json& mark(const std::string& name) { return at(name).mappings["_meta"]["lockstep"]; }
+  static Documents found_in(const Stored& documents);
   nlohmann::json apply(const nlohmann::json& action, const std::string& source);
   nlohmann::json scan_page(const std::string& scroll_id);
   int shard_of(const std::string& id, const std::string& routing) const;
@@ -150,9 +175,8 @@ class Elasticsearch {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Everything below is guarded by mutex_.
-  std::map<std::string, Index> indices_;  // by alias
-  std::map<std::string, Index> apart_;    // by the alias that leads elsewhere
-  int removed_ = 0;
+  Indices indices_;
+  int last_uuid_ = 0;
   std::string refused_text_;
   std::string changed_text_;
   std::string changed_json_;
@@ -167,6 +191,8 @@ class Elasticsearch {
   std::multiset<std::string> in_flight_;
   std::set<std::string> overlaps_;
   struct Scan {
+    std::string index;
+    int uuid = 0;
     std::vector<nlohmann::json> hits;
     std::size_t next = 0;
     std::size_t page = 0;
