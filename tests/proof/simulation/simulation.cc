@@ -156,8 +156,7 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
     if (commit > durable_)
       throw Finding("Elasticsearch has what a crash of the source would take back",
                     "commit " + std::to_string(commit));
-    const bool is_back = operation.is_new || strangers_.contains({operation.uuid, operation.id});
-    if (network_.is_late() && is_back) {
+    if (network_.is_late() && (operation.is_new || is_strangers)) {
       note("document " + operation.id + " is back");
       strangers_[{operation.uuid, operation.id}] = std::nullopt;
     } else {
