@@ -31,7 +31,7 @@ struct DraftView {
 
 /// `table` and `with` name tables as table_called() does; each of `with` is put at the first table that
 /// a foreign key, or a table of links, joins it to: of the root, then of those before it. Columns whose names
-/// look like secrets are left out, unless rows are joined by them, or they are a truth or a date. Throws
+/// look like secrets are left out, unless rows are joined by them, or they are booleans or dates. Throws
 /// UsageError for a name that means no table or several, for a table that nothing leads to, and for a root
 /// whose primary key is not one column.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,

@@ -351,7 +351,7 @@ class Init final : public Verb {
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
     for (const LeftOutColumn& column : draft.left_out)
       std::cout << "! left out: " << column.name << ", which looks like a secret; if " << column.field
-                << " belongs into the documents, add " << column.as << " to the view and the field to "
+                << " belongs in the documents, add " << column.as << " to the view and the field to "
                 << file(draft, ".json").string() << '\n';
   }
 
