@@ -67,13 +67,10 @@ CHOSEN = {
         ("overload: reindex under load / without", "overload", "overload", "reindex under load / without"),
     ],
     "lock costs": [
-        ("Elasticsearch: one lock, acquire and release", None, "locks", "Elasticsearch: acquire and release, 1 document"),
         ("Elasticsearch: one lock, whole operation", None, "locks", "Elasticsearch: operation with journal, 1 document"),
-        ("Elasticsearch: 100 document locks, whole operation", None, "locks", "Elasticsearch: operation with journal, 100 documents"),
         ("Elasticsearch: 2,000 document locks, whole operation", None, "locks", "Elasticsearch: operation with journal, 2,000 documents"),
         ("Elasticsearch: tree lock, whole operation", None, "locks", "Elasticsearch: operation with journal, rename of a file four deep"),
         ("Elasticsearch: the global lock, six clients / one", None, "locks", "Elasticsearch: the global lock, six clients of one client"),
-        ("PostgreSQL: one lock, acquire and release", None, "locks", "PostgreSQL: acquire and release, 1 document"),
         ("PostgreSQL: one lock, whole operation", None, "locks", "PostgreSQL: operation with journal, 1 document"),
         ("PostgreSQL: 2,000 document locks, whole operation", None, "locks", "PostgreSQL: operation with journal, 2,000 documents"),
         ("PostgreSQL: the global lock, six clients / one", None, "locks", "PostgreSQL: the global lock, six clients of one client"),
