@@ -84,8 +84,8 @@ WRITERS = "writers and triggers of one database"
 PIPELINE = "one pipeline: its process and two connections"
 NODE = "one node of Elasticsearch, with its part of the replicas"
 MORE = {
-    WRITERS: "shares of a database (Citus, or the application's own), a pipeline for each",
-    PIPELINE: "more connections that render (source.render_connections); several pipelines on one database, each with some of the indices",
+    WRITERS: "several databases, a pipeline for each",
+    PIPELINE: "more `source.render_connections`; several pipelines",
     NODE: "more nodes, and shards on them",
 }
 
