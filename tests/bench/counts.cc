@@ -1,7 +1,7 @@
 // What work costs in things that can be counted: statements and round trips to PostgreSQL, requests and bytes
 // to Elasticsearch, WAL. They are nearly the same on a busy machine, where timers run a little more often
 // meanwhile: so a test holds them to their bounds (--guard). What to do when one is passed:
-// docs/benchmarks.md, "Counted".
+// tests/bench/README.md, "counts".
 #include <algorithm>
 #include <atomic>
 #include <chrono>

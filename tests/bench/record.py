@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
-table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md. Results of several
-tools (peers.json) become a table with a column for each in docs/comparison.md, without a chart, and one of each tool beside
-Lockstep in the page about coming from it; the costs of
-docs/benchmarks/scale_costs.json become the tables of docs/scale.md in the same way (scale_model.py). SUMMARY is one table of many.
+"""Puts the recorded results, tests/bench/records/NAME.json, into the documentation: what is between "<!-- results: NAME -->" and
+"<!-- end -->" on a page of docs/ becomes the table of NAME, and each chart docs/benchmarks/NAME.svg that a page shows is drawn anew.
+The records themselves get a list of numbers on one line.
+
+NAME is that of a result, of a table in CHOSEN (a few measures of several results), or of a table of scale_model.py.
 
 Usage: tests/bench/record.py [--check | --print FILE]
 
@@ -19,32 +19,64 @@ from html import escape
 
 import scale_model
 
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-RESULTS = DOCS / "benchmarks"
-# The rows of the table above all others: what, where more is said, the result, its measure.
-SUMMARY = [
-    ("a backlog of single-row updates, of what ready-made bulks reach", "#draining-single-row-updates",
-     "drain", "backlog drained / ceiling"),
-    ("filling an index, of what ready-made bulks reach", "#backfill", "backfill", "share of the ceiling"),
-    ("a fan-out to 10,000 documents, a ready-made bulk is 1", "#fan-out", "fan_out", "rename / ready-made bulk"),
-    ("commit to GET, p50, a bare bulk of one document is 1", "#latency",
-     "latency", "commit to GET / a bare bulk of one document to GET, p50"),
-    ("the same, p99", "#latency", "latency", "commit to GET / a bare bulk of one document to GET, p99"),
-    ("a small change beside a directory of 300,000 files, p99", "#a-large-rename-beside-small-changes",
-     "rename", "small change during the rename, p99"),
-    ("the speed of that rename, undisturbed it is 1", "#a-large-rename-beside-small-changes",
-     "rename", "speed of the rename, disturbed / undisturbed"),
-    ("a small change beside one large statement, p99", "#a-large-transaction-beside-small-changes",
-     "large_transaction", "small change beside one statement, p99"),
-    ("the same, the longest", "#a-large-transaction-beside-small-changes",
-     "large_transaction", "small change beside one statement, largest"),
-    ("`verify` of a million equal documents", "#verify", "verify", "verify"),
-    ("six clients at one lock, one client is 1", "locks.md#what-it-costs", "locks", "Elasticsearch: the global lock, six clients of one client"),
-    ("nothing to do, lockstep and PostgreSQL together", "#idle", "idle", "together, later"),
-    ("memory of a backfill of a million documents", "#memory", "memory", "a backfill"),
-]
-PAGES = {"locks": "locks.md", "tree_move": "locks.md", "peers": "comparison.md"}
-COMING_FROM = {"Debezium": "coming-from-debezium.md", "PGSync": "coming-from-pgsync.md"}
+BENCH = pathlib.Path(__file__).resolve().parent
+DOCS = BENCH.parents[1] / "docs"
+RESULTS = BENCH / "records"
+CHARTS = DOCS / "benchmarks"
+DETAILS = "../tests/bench/README.md#"
+# Tables of several results. A row: what it is, the section of DETAILS or the page that has more, the result, its measure.
+CHOSEN = {
+    "summary": [
+        ("filling an index", "backfill", "backfill", "backfill"),
+        ("the same / ready bulks", "backfill", "backfill", "share of the ceiling"),
+        ("a backlog of single-row updates", "drain", "drain", "backlog drained"),
+        ("the same / ready bulks", "drain", "drain", "backlog drained / ceiling"),
+        ("the same / ready bulks while PostgreSQL renders as many documents", "drain",
+         "drain", "backlog drained / ready bulks while PostgreSQL renders as many documents"),
+        ("a rename that changes 10,000 documents / a ready bulk of them", "fan_out", "fan_out", "rename / ready-made bulk"),
+        ("`verify` of a million equal documents", "verify", "verify", "verify"),
+    ],
+    "latencies": [
+        ("nothing else going on, p50", "latency", "latency", "commit to GET, nothing else going on, p50"),
+        ("the same / a bare bulk of one document", "latency", "latency", "commit to GET / a bare bulk of one document to GET, p50"),
+        ("nothing else going on, p99", "latency", "latency", "commit to GET, nothing else going on, p99"),
+        ("the same / a bare bulk of one document", "latency", "latency", "commit to GET / a bare bulk of one document to GET, p99"),
+        ("two writers at full speed, p99", "latency", "latency", "commit to GET, two writers at full speed, p99"),
+        ("rename of a directory of 300,000 files, p99", "rename", "rename", "small change during the rename, p99"),
+        ("one statement over 1,000,000 rows, p99", "large_transaction", "large_transaction", "small change beside one statement, p99"),
+        ("the same, largest", "large_transaction", "large_transaction", "small change beside one statement, largest"),
+        ("a reindex of 1,000,000 documents, p99", "reindex", "reindex", "small change beside a reindex, p99"),
+        ("more changes than Elasticsearch takes, p99", "overload", "overload", "small change of a document of its own, p99"),
+        ("the same, with searchers and a reindex, p99", "overload",
+         "overload", "small change of a document of its own, searchers and a reindex, p99"),
+        ("a SQLite file, nothing else going on, p50", "sqlite_following", "sqlite_following", "commit to GET, p50"),
+    ],
+    "costs": [
+        ("memory: a backfill of a million documents", "memory", "memory", "a backfill"),
+        ("memory: documents of 5 MB that all differ, compared", "memory",
+         "memory", "a comparison of large documents that all differ"),
+        ("CPU of Lockstep: a backlog of 50,000 updates", "drain", "drain", "backlog: CPU of lockstep for 50,000 changes"),
+        ("CPU at rest, Lockstep and PostgreSQL", "idle", "idle", "together, later"),
+        ("one change among 10,000 documents, p50", "growth-and-age", "growth", "one change, 10000 documents, p50"),
+        ("one change among 1,000,000 documents, p50", "growth-and-age", "growth", "one change, 1000000 documents, p50"),
+        ("one change, young outbox, p50", "growth-and-age", "age", "one change, young outbox, p50"),
+        ("one change, 10,000,000 consumed rows in the outbox, p50", "growth-and-age",
+         "age", "one change, 10000000 consumed rows in the outbox, p50"),
+        ("overload: last commit to equality, less 1 s / ready bulk", "overload",
+         "overload", "last commit to equality, less 1 s / ready bulk"),
+        ("overload: reindex under load / without", "overload", "overload", "reindex under load / without"),
+    ],
+    "lock costs": [
+        ("Elasticsearch: one lock, whole operation", None, "locks", "Elasticsearch: operation with journal, 1 document"),
+        ("Elasticsearch: 2,000 document locks, whole operation", None, "locks", "Elasticsearch: operation with journal, 2,000 documents"),
+        ("Elasticsearch: tree lock, whole operation", None, "locks", "Elasticsearch: operation with journal, rename of a file four deep"),
+        ("Elasticsearch: the global lock, six clients / one", None, "locks", "Elasticsearch: the global lock, six clients of one client"),
+        ("PostgreSQL: one lock, whole operation", None, "locks", "PostgreSQL: operation with journal, 1 document"),
+        ("PostgreSQL: 2,000 document locks, whole operation", None, "locks", "PostgreSQL: operation with journal, 2,000 documents"),
+        ("PostgreSQL: the global lock, six clients / one", None, "locks", "PostgreSQL: the global lock, six clients of one client"),
+        ("`tree mv` of 100,000 files / a bare `_update_by_query`", None, "tree_move", "tree mv, of what the bare one takes"),
+    ],
+}
 
 
 def number(value):
@@ -94,12 +126,6 @@ def tools_table(result):
     return "\n".join(lines)
 
 
-def beside_lockstep(result, tool):
-    """What both were measured for, and what one of them alone was."""
-    rows = [row for row in result["rows"] if row["values"].get(tool)]
-    return tools_table({**result, "columns": [tool, "Lockstep"], "rows": rows})
-
-
 def ratios_first(result):
     """They say more than rates, which are those of a machine."""
     return sorted(result["measures"], key=lambda measure: measure["unit"] != "")
@@ -112,19 +138,29 @@ def table(result):
     for measure in ratios_first(result):
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
         lines.append(f"| {measure['name']} | {number(statistics.median(values))}{unit} | {spread(values)} | {verdict(measure)} |")
-    lines += ["", f"![{result['benchmark']}](benchmarks/{result['benchmark']}.svg)"]
     return "\n".join(lines)
 
 
-def summary(results):
-    """A row for each promise, with the verdict."""
-    lines = ["| what | median | range | target |", "|---|---|---|---|"]
-    for what, where, name, measure_name in SUMMARY:
+def span(values):
+    """The one value, or the least and the greatest."""
+    return " to ".join(dict.fromkeys((min(values), max(values))))
+
+
+def chosen_table(rows, results):
+    """Measures of several results, each with the verdict."""
+    used = [results[name] for name in dict.fromkeys(name for _, _, name, _ in rows)]
+    on = used[0]["on"]
+    caption = (f"Recorded {span([result['date'] for result in used])}: {on['cores']} cores, {on['memory_gib']:.0f} GiB; "
+               f"{span([result['on']['elasticsearch'] for result in used])}, PostgreSQL {span([result['on']['postgresql'] for result in used])}.")
+    lines = [textwrap.fill(caption, 120), "", "| | median | range | target |", "|---|---|---|---|"]
+    for what, where, name, measure_name in rows:
         measure = next((measure for measure in results[name]["measures"] if measure["name"] == measure_name), None)
         if measure is None:
-            raise SystemExit(f'docs/benchmarks/{name}.json has no measure "{measure_name}": record it with scripts/benchmark {name} --record')
+            raise SystemExit(f'tests/bench/records/{name}.json has no measure "{measure_name}": '
+                             f"record it with scripts/benchmark {name} --record")
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
-        lines.append(f"| [{what}]({where}) | {number(statistics.median(values))}{unit} | {spread(values)} | {verdict(measure)} |")
+        text = f"[{what}]({DETAILS}{where})" if where else what
+        lines.append(f"| {text} | {number(statistics.median(values))}{unit} | {spread(values)} | {verdict(measure)} |")
     return "\n".join(lines)
 
 
@@ -155,41 +191,48 @@ def chart(result):
             f'<style>{style}</style><rect class="page" width="860" height="{y:.0f}"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
-def filled(text, name, content):
-    """`text` with `content` between the marks of `name`."""
-    pattern = re.compile(rf"(<!-- results: {name} -->\n).*?(<!-- end -->)", re.S)
-    if len(pattern.findall(text)) != 1:
-        raise SystemExit(f'the documentation needs exactly one "<!-- results: {name} -->" with an "<!-- end -->"')
-    return pattern.sub(lambda match: match[1] + content + "\n" + match[2], text)
+def short(result):
+    """As JSON with a list of numbers on one line."""
+    return re.sub(r"\[[^\[\]{}\"]*\]", lambda values: re.sub(r"\s+", " ", values[0]).replace("[ ", "[").replace(" ]", "]"),
+                  json.dumps(result, indent=2, ensure_ascii=False)) + "\n"
+
+
+def filled(text, contents):
+    """`text` with the tables of `contents` between their marks."""
+    def content(match):
+        if match[2] not in contents:
+            raise SystemExit(f'"<!-- results: {match[2]} -->": there is no such result')
+        return match[1] + contents[match[2]] + "\n<!-- end -->"
+    found = re.sub(r"(<!-- results: ([^>]+) -->\n).*?<!-- end -->", content, text, flags=re.S)
+    if found.count("<!-- results: ") != found.count("<!-- end -->"):
+        raise SystemExit('each "<!-- results: NAME -->" needs an "<!-- end -->"')
+    return found
 
 
 def main():
     if sys.argv[1:2] == ["--print"]:
         print(table(json.loads(pathlib.Path(sys.argv[2]).read_text())))
         return 0
-    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "comparison.md", "locks.md", "scale.md", *COMING_FROM.values())}
-    files = dict(pages)
-    results = {}
-    for path in sorted(RESULTS.glob("*.json")):
-        if path.name == "scale_costs.json":
-            continue
-        result = results[path.stem] = json.loads(path.read_text())
-        page = DOCS / PAGES.get(result["benchmark"], "benchmarks.md")
-        files[page] = filled(files[page], result["benchmark"], table(result))
-        if "measures" in result:
-            files[path.with_suffix(".svg")] = chart(result)
-    for tool, name in COMING_FROM.items():
-        files[DOCS / name] = filled(files[DOCS / name], f"peers, {tool}", beside_lockstep(results["peers"], tool))
-    files[DOCS / "benchmarks.md"] = filled(files[DOCS / "benchmarks.md"], "summary", summary(results))
-    for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
-        files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)
+    results = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
+    records = {RESULTS / f"{name}.json": short(result) for name, result in results.items()}
+    contents = {name: table(result) for name, result in results.items()}
+    contents |= {name: chosen_table(rows, results) for name, rows in CHOSEN.items()}
+    contents |= scale_model.tables(json.loads(scale_model.COSTS.read_text()))
+    files = {page: filled(page.read_text(), contents) for page in sorted(DOCS.glob("*.md"))}
+    shown = {name for text in list(files.values()) for name in re.findall(r"\(benchmarks/(\w+)\.svg\)", text)}
+    files |= records | {CHARTS / f"{name}.svg": chart(results[name]) for name in sorted(shown)}
+    unused = [path for path in CHARTS.glob("*.svg") if path.stem not in shown]
     changed = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     if sys.argv[1:] == ["--check"]:
         for path in changed:
             print(f"{path} is not what the recorded results give; run tests/bench/record.py", file=sys.stderr)
-        return 1 if changed else 0
+        for path in unused:
+            print(f"no page shows {path}; run tests/bench/record.py", file=sys.stderr)
+        return 1 if changed or unused else 0
     for path in changed:
         path.write_text(files[path])
+    for path in unused:
+        path.unlink()
     return 0
 
 

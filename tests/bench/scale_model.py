@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What becomes the bound at 10, 100 and 1,000 times the load of one small machine, from measured costs (docs/scale.md).
 
-A cost is the median of a measure of a recorded result, docs/benchmarks/NAME.json: by `of` where it is that of so many, turned
-round where it is a rate. Where no result is recorded, it is a cell of a table of docs/benchmarks.md, the first with this row and
-column in the section.
+A cost (scale_costs.json) is the median of a measure of a recorded result, records/NAME.json: by `of` if it is that of so many,
+turned round if it is a rate. If no result is recorded, it is a cell of a table of README.md, the first with this row and column in
+the section.
 
-Usage: tests/bench/scale_model.py        prints the tables of docs/scale.md
+Usage: tests/bench/scale_model.py        prints all tables; docs/scale.md has some of them
 """
 import heapq
 import json
@@ -15,8 +15,10 @@ import random
 import re
 import statistics
 
-RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-PAGE = RESULTS.parent / "benchmarks.md"
+BENCH = pathlib.Path(__file__).resolve().parent
+COSTS = BENCH / "scale_costs.json"
+RESULTS = BENCH / "records"
+PAGE = BENCH / "README.md"
 SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1}
 SMALL_MACHINE = 2       # cores
 DOCUMENTS = 1.5         # that a change changes, on average
@@ -34,7 +36,7 @@ def first(found, what):
     """The first one found; an error that names what is missing."""
     for each in found:
         return each
-    raise SystemExit(f"docs/benchmarks/scale_costs.json names what is not there: {what}")
+    raise SystemExit(f"tests/bench/scale_costs.json names what is not there: {what}")
 
 
 def of_result(cost):
@@ -45,7 +47,7 @@ def of_result(cost):
 
 
 def of_page(cost):
-    where = f"docs/benchmarks.md, {cost['section']}"
+    where = f"tests/bench/README.md, {cost['section']}"
     section = first(re.findall(rf"^## {re.escape(cost['section'])}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL), where)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.split("\n") if line.startswith("|")]
     row = first((row for row in rows if row[0] == cost["row"]), f"{where}: {cost['row']}")
@@ -65,8 +67,7 @@ def table(head, rows):
 
 def cost_table(costs, seconds):
     def source(cost):
-        anchor = re.sub(r"[^\w\- ]", "", cost["section"].lower()).replace(" ", "-")
-        return f"[{cost['section']}](benchmarks.md#{anchor}): {cost.get('measure') or cost['row'] + ', ' + cost['column']}"
+        return f"{cost['result']}: {cost['measure']}" if "result" in cost else f"{cost['section']}: {cost['row']}, {cost['column']}"
     return table(["cost", "", "from"],
                  [[cost["meaning"], f"{seconds[name] * 1e6:,.1f} µs", source(cost)] for name, cost in costs.items()])
 
@@ -83,8 +84,8 @@ WRITERS = "writers and triggers of one database"
 PIPELINE = "one pipeline: its process and two connections"
 NODE = "one node of Elasticsearch, with its part of the replicas"
 MORE = {
-    WRITERS: "shares of a database (Citus, or the application's own), a pipeline for each",
-    PIPELINE: "more connections that render (source.render_connections); several pipelines on one database, each with some of the indices",
+    WRITERS: "several databases, a pipeline for each",
+    PIPELINE: "more `source.render_connections`; several pipelines",
     NODE: "more nodes, and shards on them",
 }
 
@@ -186,5 +187,5 @@ def tables(costs):
 
 
 if __name__ == "__main__":
-    for name, text in tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
+    for name, text in tables(json.loads(COSTS.read_text())).items():
         print(f"{name}\n\n{text}\n")

@@ -1,4 +1,4 @@
-"""tests/bench/record.py: the table of several tools."""
+"""tests/bench/record.py: its tables, and where they go."""
 import json
 import pathlib
 import subprocess
@@ -43,22 +43,31 @@ class ToolsTable(unittest.TestCase):
                                                 "15.20; posts 200,000, rounds 3.")
 
 
-class BesideLockstep(unittest.TestCase):
-    def test_has_the_figures_of_one_tool_and_of_lockstep(self):
-        result = {**RESULT, "rows": [*RESULT["rows"], {"name": "rename", "unit": "s", "values": {"Other": [2], "Lockstep": [1]}},
-                                     {"name": "tuned", "unit": "s", "values": {"Other": [3]}}]}
-        self.assertEqual(record.beside_lockstep(result, "Other").splitlines()[2:],
-                         ["| | Other | Lockstep |", "|---|---|---|", "| rename, s | 2 | 1 |", "| tuned, s | 3 |  |"])
-
-
-class Summary(unittest.TestCase):
+class ChosenTable(unittest.TestCase):
     def test_has_a_verdict_on_each_promise_and_leads_to_its_section(self):
         measures = {}
-        for _, _, name, measure in record.SUMMARY:
+        for _, _, name, measure in record.CHOSEN["summary"]:
             measures.setdefault(name, []).append({"name": measure, "unit": "", "values": [2], "target": {"bound": "at most", "value": 1}})
-        lines = record.summary({name: {"measures": of} for name, of in measures.items()}).splitlines()
-        self.assertEqual(len(lines), 2 + len(record.SUMMARY))
-        self.assertEqual(lines[3], "| [filling an index, of what ready-made bulks reach](#backfill) | 2 |  | at most 1: **missed by 100%** |")
+        results = {name: {"date": f"2026-01-0{day}", "on": RESULT["on"], "measures": of} for day, (name, of) in enumerate(measures.items(), 1)}
+        lines = record.chosen_table(record.CHOSEN["summary"], results).splitlines()
+        self.assertEqual(len(lines), 4 + len(record.CHOSEN["summary"]))
+        self.assertEqual(lines[0], "Recorded 2026-01-01 to 2026-01-04: 2 cores, 8 GiB; elasticsearch 7.10.2, PostgreSQL 15.20.")
+        self.assertEqual(lines[4], "| [filling an index](../tests/bench/README.md#backfill) | 2 |  | at most 1: **missed by 100%** |")
+
+
+class Filled(unittest.TestCase):
+    PAGE = "a\n<!-- results: one -->\nold\n<!-- end -->\nb\n"
+
+    def test_has_the_table_between_its_marks(self):
+        self.assertEqual(record.filled(self.PAGE, {"one": "new"}), self.PAGE.replace("old", "new"))
+
+    def test_names_a_table_that_does_not_exist(self):
+        with self.assertRaisesRegex(SystemExit, "one"):
+            record.filled(self.PAGE, {})
+
+    def test_wants_an_end_for_each_mark(self):
+        with self.assertRaisesRegex(SystemExit, "end"):
+            record.filled("<!-- results: one -->\nold\n", {"one": "new"})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 import scale_model  # noqa: E402
 
-COSTS = json.loads((ROOT / "docs/benchmarks/scale_costs.json").read_text())
+COSTS = json.loads(scale_model.COSTS.read_text())
 
 
 class Costs(unittest.TestCase):

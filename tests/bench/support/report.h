@@ -1,5 +1,5 @@
 // What a benchmark has measured: printed while it runs, summed up at its end, and kept as JSON from which
-// docs/benchmarks.md gets its tables and charts (tests/bench/record.py).
+// the pages of docs/ get their tables and charts (tests/bench/record.py).
 #pragma once
 
 #include <nlohmann/json.hpp>
