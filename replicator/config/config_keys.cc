@@ -55,9 +55,8 @@ template <>
 const std::vector<Key<Config>>& keys_of() {
   static const std::vector<Key<Config>> keys = {
       key<&Config::pipeline>({.name = "pipeline",
-                              .description =
-                                  "The pipeline's name: it names the checkpoint, the leader's lock, the "
-                                  "triggers and the label of the metrics. Unique within `source.schema`.",
+                              .description = "The name of the pipeline, in the checkpoint, the leader lock, "
+                                             "the triggers and the metrics. Unique within `source.schema`.",
                               .example = R"("shop")",
                               .check = pipeline_name_fault}),
   };
@@ -68,24 +67,23 @@ template <>
 const std::vector<Key<SourceConfig>>& keys_of() {
   static const std::vector<Key<SourceConfig>> keys = {
       key<&SourceConfig::url>({.name = "url",
-                               .description =
-                                   "The database: a PostgreSQL connection URI, or `sqlite:` and the path "
-                                   "of the file. Required when there is an index.",
+                               .description = "A PostgreSQL connection URI, or `sqlite:` and the path of the "
+                                              "file. Required if there is an index.",
                                .example = R"("postgresql://lockstep@/shop")",
                                .check = source_url_fault}),
-      key<&SourceConfig::password>({.name = "password",
-                                    .description = "The password of the url's user. Without it PostgreSQL's "
-                                                   "own ways (`~/.pgpass`, peer authentication) apply.",
-                                    .example = R"("/etc/lockstep/secrets/postgresql")"}),
+      key<&SourceConfig::password>(
+          {.name = "password",
+           .description = "The password of the url's user. Without it: `~/.pgpass`, peer authentication.",
+           .example = R"("/etc/lockstep/secrets/postgresql")"}),
       key<&SourceConfig::schema>({.name = "schema",
-                                  .description = "The schema of the outbox, the checkpoint and the dead "
-                                                 "letters. It belongs to lockstep: `remove` drops it.",
+                                  .description = "The schema of outbox, checkpoint and dead letters. It "
+                                                 "belongs to Lockstep: `remove` drops it.",
                                   .example = R"("lockstep")",
                                   .check = schema_fault}),
       key<&SourceConfig::render_connections>(
           {.name = "render_connections",
-           .description = "On how many connections PostgreSQL renders many documents at once, in one "
-                          "snapshot: each has one core. Not for SQLite.",
+           .description = "How many connections render many documents at once. Each uses one core of the "
+                          "server. Not for SQLite.",
            .example = "2",
            .least = 1,
            .most = 64}),
@@ -98,13 +96,13 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
   using Section = ElasticsearchConfig;
   static const std::vector<Key<Section>> keys = {
       key<&Section::urls>({.name = "urls",
-                           .description = "The nodes. When one does not answer, lockstep tries the next one.",
+                           .description = "The nodes. If one does not answer, Lockstep tries the next one.",
                            .example = R"(["https://es1:9200", "https://es2:9200"])",
                            .check = elasticsearch_url_fault}),
       key<&Section::api_key>(
           {.name = "api_key",
-           .description = "The encoded API key, sent as `Authorization: ApiKey …`. Excludes the other "
-                          "ways to authenticate.",
+           .description =
+               "The encoded API key, sent as `Authorization: ApiKey …`. Excludes other authentication.",
            .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
       key<&Section::username>({.name = "username",
                                .description = "The user of basic authentication. Needs `password`.",
@@ -114,53 +112,50 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
                                .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
       key<&Section::bearer_token>(
           {.name = "bearer_token",
-           .description = "A token, such as one of OAuth 2, sent as `Authorization: Bearer …`. Excludes the "
-                          "other ways to authenticate.",
+           .description = "A token, sent as `Authorization: Bearer …`. Excludes other authentication.",
            .example = R"("/etc/lockstep/elasticsearch.token")"}),
       key<&Section::aws_region>(
           {.name = "aws_region",
-           .description = "The region of an Amazon OpenSearch Service: requests are signed for it (AWS "
-                          "Signature Version 4). Needs `aws_access_key_id` and `aws_secret_access_key`. "
-                          "Excludes the other ways to authenticate.",
+           .description = "The region of an Amazon OpenSearch Service: requests are signed. Needs "
+                          "`aws_access_key_id` and `aws_secret_access_key`. Excludes other authentication.",
            .example = R"("eu-central-1")",
            .check = aws_region_fault}),
       key<&Section::aws_access_key_id>({.name = "aws_access_key_id",
-                                        .description = "The access key's id.",
+                                        .description = "The id of the access key.",
                                         .example = R"("/etc/lockstep/aws.id")"}),
       key<&Section::aws_secret_access_key>({.name = "aws_secret_access_key",
-                                            .description = "The access key itself. It is never sent.",
+                                            .description = "The access key. It is never sent.",
                                             .example = R"("/etc/lockstep/aws.key")"}),
-      key<&Section::aws_session_token>(
-          {.name = "aws_session_token",
-           .description = "The session token, with credentials that end, as those of a role do.",
-           .example = R"("/etc/lockstep/aws.token")"}),
-      key<&Section::ca_file>({.name = "ca_file",
-                              .description = "The certificate authorities (PEM) that the nodes' certificates "
-                                             "are verified against. Without it: the system's.",
-                              .example = R"("/etc/lockstep/elasticsearch-ca.pem")"}),
+      key<&Section::aws_session_token>({.name = "aws_session_token",
+                                        .description = "The session token of temporary credentials.",
+                                        .example = R"("/etc/lockstep/aws.token")"}),
+      key<&Section::ca_file>(
+          {.name = "ca_file",
+           .description =
+               "The certificate authorities (PEM) that verify the nodes. Without it: the system's.",
+           .example = R"("/etc/lockstep/elasticsearch-ca.pem")"}),
       key<&Section::client_cert>(
           {.name = "client_cert",
-           .description = "The client's certificate (PEM), for nodes that ask for one. Needs `client_key`.",
+           .description = "The client's certificate (PEM), for nodes that require one. Needs `client_key`.",
            .example = R"("/etc/lockstep/client.pem")"}),
       key<&Section::client_key>({.name = "client_key",
                                  .description = "The private key (PEM) of `client_cert`.",
                                  .example = R"("/etc/lockstep/client.key")"}),
       key<&Section::connect_timeout>({.name = "connect_timeout",
-                                      .description = "How long one attempt to connect to a node may take.",
+                                      .description = "The longest time for a connection to a node.",
                                       .example = R"("5s")",
                                       .least = 100,
                                       .most = kHour}),
       key<&Section::request_timeout>(
           {.name = "request_timeout",
-           .description =
-               "How long a node may take to answer a request. After that lockstep repeats the request.",
+           .description = "The longest time for the reply to a request. Then Lockstep repeats it.",
            .example = R"("60s")",
            .least = kSecond,
            .most = kHour}),
       key<&Section::bulk_bytes>(
           {.name = "bulk_bytes",
-           .description = "Lockstep sends a bulk request when it has reached this size. Keep it below "
-                          "Elasticsearch's `http.max_content_length` (100 MB unless you set it).",
+           .description = "The size at which a bulk request is sent. Keep it below Elasticsearch's "
+                          "`http.max_content_length` (100 MB by default).",
            .example = R"("1MiB")",
            .least = 64 * 1024,
            .most = 90 * kMiB,
@@ -172,7 +167,7 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
                                       .most = 64}),
       key<&Section::compression>(
           {.name = "compression",
-           .description = "Whether requests and replies are compressed. For nodes behind a slow line.",
+           .description = "Compresses requests and replies, for nodes behind a slow line.",
            .example = R"("gzip")",
            .choices = {"none", "gzip"}}),
   };
@@ -185,53 +180,42 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
   static const std::vector<Key<Section>> keys = {
       key<&Section::poll_interval>(
           {.name = "poll_interval",
-           .description =
-               "How often the database checks for changes while idle. For a second after a change it checks "
-               "each 1 ms, or each 2 ms while documents are on their way; the longer nothing changes, the "
-               "more rarely, at last a fifth as often (each 25 ms). So the first change after ten seconds of "
-               "rest may wait 20 ms, a five-hundredth of the rest.",
+           .description = "How often Lockstep asks for changes: more often directly after a change, up to "
+                          "five times less often in long pauses.",
            .example = R"("5ms")",
            .least = 1,
            .most = 60 * kSecond}),
       key<&Section::fan_out_threshold>(
           {.name = "fan_out_threshold",
-           .description = "To how many documents one change may lead, and how many rows "
-                          "one transaction may change, to be written at once while nothing "
-                          "else waits. A change of more documents, or any of many while more "
-                          "waits to be read or the index has something due, becomes due: it "
-                          "is written beside the tail, so that small changes do not wait for "
-                          "it. Lower it where Elasticsearch is slow and every millisecond "
-                          "counts.",
+           .description =
+               "A change of more documents, or a transaction of more rows, becomes due and is written "
+               "alongside the tail, so that small changes do not wait. Lower it if Elasticsearch is slow.",
            .example = "10000",
            .least = 1,
            .most = 10'000'000}),
       key<&Section::chunk_documents>(
           {.name = "chunk_documents",
-           .description = "How many documents lockstep renders from one snapshot, at most.",
+           .description = "How many documents are rendered from one snapshot, at most.",
            .example = "2000",
            .least = 1,
            .most = 100'000}),
       key<&Section::max_refused_share>(
           {.name = "max_refused_share",
-           .description =
-               "The share of an index's documents that may become dead letters, judged over at least 1,000 "
-               "documents at a time. Above it the service ends with an error. 1: it never does.",
+           .description = "The share of an index's documents that may become dead letters, of at least 1,000 "
+                          "documents. Above it the service ends with an error. 1: it never does.",
            .example = "0.5"}),
       key<&Section::max_outbox_size>(
           {.name = "max_outbox_size",
-           .description =
-               "The outbox grows while no leader reads it. When more than this is pending, or twice "
-               "as much on disk, the triggers capture no more changes, and the next leader compares "
-               "every index with its view. The statement that passes the limit is written whole. It takes "
-               "effect with `lockstep apply`. 0B: no limit.",
+           .description = "If more than this is pending, or twice as much on disk, the triggers capture no "
+                          "more changes, and the next leader compares every index with its view. Takes "
+                          "effect with `lockstep apply`. 0B: no limit.",
            .example = R"("20GiB")",
            .most = std::int64_t{1} << 50,
            .type = ValueType::kSize}),
       key<&Section::refresh>(
           {.name = "refresh",
-           .description =
-               "When searches see what was written: at each index's own `refresh_interval`, or as soon as "
-               "the batch has been applied. The latter costs Elasticsearch a refresh for each batch.",
+           .description = "When searches see a write: at the index's own `refresh_interval`, or as soon as "
+                          "its batch is applied, with a refresh for each batch.",
            .example = R"("after_batch")",
            .choices = {"interval", "after_batch"}}),
   };
@@ -243,10 +227,9 @@ const std::vector<Key<HttpConfig>>& keys_of() {
   static const std::vector<Key<HttpConfig>> keys = {
       key<&HttpConfig::listen>(
           {.name = "listen",
-           .description =
-               "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
-               "Port 0 takes a free port. Each process of a host needs a port of its own: where another one "
-               "listens, `run` ends with exit code 2. Without it: no HTTP.",
+           .description = "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
+                          "Port 0: a free port. Each process needs its own: if the port is taken, `run` ends "
+                          "with exit code 2. Without it: no HTTP.",
            .example = R"("127.0.0.1:9464")",
            .check = listen_fault}),
   };
@@ -258,9 +241,8 @@ const std::vector<Key<SloConfig>>& keys_of() {
   static const std::vector<Key<SloConfig>> keys = {
       key<&SloConfig::lag>(
           {.name = "lag",
-           .description = "The longest time that a committed change may wait for Elasticsearch. `status`, "
-                          "metrics and the status page say for how much of the last day this was met. "
-                          "Without it they say nothing.",
+           .description = "The longest time that a committed change may wait. `status`, metrics and the "
+                          "status page show for how much of the last day this was met.",
            .example = R"("2s")",
            .least = 10,
            .most = 24 * kHour}),
@@ -277,9 +259,8 @@ const std::vector<Key<LogConfig>>& keys_of() {
                               .choices = {"trace", "debug", "info", "warn", "error"}}),
       key<&LogConfig::format>(
           {.name = "format",
-           .description = "How `run` and `up` write their log: `text` for people, `json` for programs, one "
-                          "object a line. `auto`: fields of the journal under systemd, text on a terminal, "
-                          "JSON elsewhere.",
+           .description = "The log of `run` and `up`: text, or JSON with one object a line. `auto`: journal "
+                          "fields under systemd, text on a terminal, else JSON.",
            .example = R"("json")",
            .choices = {"auto", "text", "json"}}),
   };
@@ -300,8 +281,7 @@ const std::vector<Key<LocksConfig>>& keys_of() {
                                 .check = index_name_fault}),
       key<&LocksConfig::lease>(
           {.name = "lease",
-           .description =
-               "How long a lock outlives the death of its holder. A living holder renews it in time.",
+           .description = "How long a lock outlives its holder's death. A living holder renews it in time.",
            .example = R"("10s")",
            .least = kSecond,
            .most = kHour}),
@@ -312,16 +292,17 @@ const std::vector<Key<LocksConfig>>& keys_of() {
 template <>
 const std::vector<Key<TreeConfig>>& keys_of() {
   static const std::vector<Key<TreeConfig>> keys = {
-      key<&TreeConfig::index>({.name = "index",
-                               .description = "The index of the directory tree: documents with `name` and "
-                                              "with `path`, the directory that they are in.",
-                               .example = R"("fs")",
-                               .check = index_name_fault}),
-      key<&TreeConfig::locking>({.name = "locking",
-                                 .description = "What a change of the tree locks: the directories concerned, "
-                                                "everything, or each document.",
-                                 .example = R"("tree")",
-                                 .choices = {"tree", "global", "document"}}),
+      key<&TreeConfig::index>(
+          {.name = "index",
+           .description =
+               "The index of the directory tree: documents with `name` and `path`, their directory.",
+           .example = R"("fs")",
+           .check = index_name_fault}),
+      key<&TreeConfig::locking>(
+          {.name = "locking",
+           .description = "What a change of the tree locks: its directories, everything, or each document.",
+           .example = R"("tree")",
+           .choices = {"tree", "global", "document"}}),
   };
   return keys;
 }
@@ -332,7 +313,7 @@ const std::vector<Key<IndexConfig>>& keys_of() {
       key<&IndexConfig::alias>(
           {.name = "alias",
            .description =
-               "The name that searches use. The real indices are `ALIAS-000001`, `ALIAS-000002` and so on.",
+               "The name for searches. The real indices are `ALIAS-000001`, `ALIAS-000002` and so on.",
            .example = R"("blogposts")",
            .presence = Presence::kRequired,
            .check = alias_fault}),
@@ -348,9 +329,7 @@ const std::vector<Key<IndexConfig>>& keys_of() {
            .presence = Presence::kRequired}),
       key<&IndexConfig::json_columns>(
           {.name = "json",
-           .description =
-               "Columns of the view that hold JSON, which nests in the document. For SQLite, which "
-               "has no type for it.",
+           .description = "Columns of the view that hold JSON. For SQLite, which has no type for it.",
            .example = R"(["user"])"}),
   };
   return keys;
@@ -366,32 +345,28 @@ const std::vector<Key<TrackConfig>>& keys_of() {
            .presence = Presence::kRequired}),
       key<&TrackConfig::column>(
           {.name = "column",
-           .description =
-               "The view's column that holds the changed row's value: lockstep renders every document with "
-               "that value. Without it the value is the view's `_id`. Excludes `keys`.",
+           .description = "The view's column with the changed row's value: every document with that value is "
+                          "rendered. Without it: the view's `_id`. Excludes `keys`.",
            .example = R"("_user_id")"}),
       key<&TrackConfig::row>(
           {.name = "row",
-           .description = "The value to take from the changed row, its old and its new version: a column or "
-                          "an SQL expression, which is evaluated under the database's settings "
-                          "(`DateStyle`, `lc_monetary`), whatever the writer's session has. Without it: the "
-                          "primary key.",
+           .description = "The value of the changed row, old and new: a column or an SQL expression, under "
+                          "the database's settings (`DateStyle`). Without it: the primary key.",
            .example = R"("blogpost_id")"}),
       key<&TrackConfig::keys>(
           {.name = "keys",
            .description =
-               "An SQL query that turns the changed rows' values (`$1`, an array; SQLite: a JSON array) "
-               "into `_id`s. The value of a key of several columns is a JSON array, and `$1` a `jsonb[]`. It "
-               "runs after the change: the changed row may be gone by then, so a query that "
-               "looks for it in its own table finds nothing for a delete. Excludes `column`.",
+               "An SQL query from the changed rows' values (`$1`, an array; SQLite: a JSON array) to `_id`s. "
+               "A key of several columns is a JSON array, and `$1` a `jsonb[]`. It runs after the change: a "
+               "deleted row is no longer in its own table. Excludes `column`.",
            .example = R"sql("select blogpost_id from blog.blogpost_tags where tag_id = any($1)")sql"}),
       key<&TrackConfig::columns>({.name = "columns",
                                   .description = "An update counts only if it changes one of these columns. "
-                                                 "Without the key: the columns that the view reads.",
+                                                 "Without it: the columns that the view reads.",
                                   .example = R"(["name"])"}),
       key<&TrackConfig::ignore>({.name = "ignore",
-                                 .description = "Lockstep ignores the changes of this table, though the view "
-                                                "reads it. Excludes every other key but `table`.",
+                                 .description = "Ignores the changes of this table, though the view reads "
+                                                "it. Excludes every other key but `table`.",
                                  .example = "true"}),
   };
   return keys;
