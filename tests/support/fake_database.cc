@@ -188,7 +188,35 @@ void Database::commit(const std::function<void(Change&)>& make) {
   ++state.transactions;
   Change writing(state);
   make(writing);
-  flushed_ = durable_;
+  flushed_ = false;
+  if (durable_) flush();
+}
+
+void Database::flush() {
+  flushed_ = true;
+  if (durable_state_) durable_state_ = state_;
+}
+
+void Database::remember_durable() {
+  const std::lock_guard lock(mutex_);
+  durable_state_ = state_;
+}
+
+void Database::crash() {
+  const std::lock_guard lock(mutex_);
+  put_back(*durable_state_);
+}
+
+void Database::restore(const std::shared_ptr<const State>& state) {
+  const std::lock_guard lock(mutex_);
+  put_back(*state);
+}
+
+void Database::put_back(const State& state) {
+  state_ = std::make_shared<State>(state);
+  leader_ = nullptr;
+  ++start_;
+  flush();
 }
 
 bool Database::write(const std::function<bool(State&)>& make) {
@@ -197,7 +225,7 @@ bool Database::write(const std::function<bool(State&)>& make) {
   {
     const std::lock_guard lock(mutex_);
     if (!make(change())) return false;
-    flushed_ = true;
+    flush();
   }
   step(Step::kCommitted);
   return true;
@@ -366,6 +394,13 @@ void Database::step(Step step) const {
 void Database::require_present() const {
   const std::lock_guard lock(mutex_);
   if (away_) throw Error({"asking the source", "it is away", "", Retry::kLater, Server::kSource});
+}
+
+void Database::require_connected(int start) const {
+  require_present();
+  const std::lock_guard lock(mutex_);
+  if (start_ != start)
+    throw Error({"asking the source", "the connection is lost", "", Retry::kLater, Server::kSource});
 }
 
 void Database::require_readable(const AppliedIndex& index) const {

@@ -220,6 +220,13 @@ class Database {
   /// Whether a crash can no longer take back what was committed.
   bool is_durable() const;
 
+  /// From now on crash() is possible.
+  void remember_durable();
+  /// What is not durable is gone, and so are all connections.
+  void crash();
+  /// A state from before is there again. All connections are gone.
+  void restore(const std::shared_ptr<const State>& state);
+
   /// Whether the source has a connection for pages of jobs (at first: no).
   void read_pages_beside() { reads_pages_beside_ = true; }
   bool reads_pages_beside() const { return reads_pages_beside_; }
@@ -245,6 +252,8 @@ class Database {
   /// While the database is away, nobody can connect and every call of a connection throws a retryable Error.
   void set_away(bool away);
   void require_present() const;
+  /// Likewise, and when it has lost the connections of this start of it.
+  void require_connected(int start) const;
   /// The connection to this source is gone, and the lead with it. The source may not know yet.
   void cut(const void* source);
   /// While somebody else leads, try_lead() fails.
@@ -267,6 +276,9 @@ class Database {
 
   /// The state, to be changed: snapshots keep what they have. REQUIRES: mutex_ is held.
   State& change();
+  /// What was committed until now is durable. REQUIRES: mutex_ is held.
+  void flush();
+  void put_back(const State& state);
   void step(Step step) const;
   void require_readable(const AppliedIndex& index) const;
   void count_renderings(std::int64_t documents);
@@ -289,8 +301,10 @@ class Database {
   int uncaptured_ = 0;                                           // guarded by mutex_: open transactions
   bool durable_ = false;                                         // guarded by mutex_
   bool flushed_ = true;                                          // guarded by mutex_
-  bool away_ = false;                                            // guarded by mutex_
-  bool led_elsewhere_ = false;                                   // guarded by mutex_
+  std::shared_ptr<const State> durable_state_;                   // guarded by mutex_: of crash()
+  int start_ = 0;               // guarded by mutex_: of the server, its number
+  bool away_ = false;           // guarded by mutex_
+  bool led_elsewhere_ = false;  // guarded by mutex_
 };
 
 }  // namespace lockstep::fake

@@ -97,6 +97,7 @@ void take_step(State& state, ReindexId id, const ReindexStep& step) {
 
 bool FakeReindexes::commit(const std::function<bool(State&)>& write) {
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
+  database_.require_connected(connection_.start);
   return database_.write(write);
 }
 
@@ -110,7 +111,7 @@ bool FakeReindexes::change(ReindexId reindex, const std::function<void(Reindex&)
 }
 
 std::vector<Reindex> FakeReindexes::all() {
-  database_.require_present();
+  database_.require_connected(connection_.start);
   std::vector<Reindex> all;
   for (const auto& [id, stored] : database_.snapshot()->reindexes) {
     all.push_back(stored.reindex);
@@ -169,7 +170,7 @@ void FakeReindexes::note(ReindexId reindex, const std::string& reason) {
 }
 
 std::int64_t FakeReindexes::refused_beside(const Reindex& reindex) {
-  database_.require_present();
+  database_.require_connected(connection_.start);
   if (!reindex.live || !reindex.beside) return 0;
   const std::shared_ptr<const State> state = database_.snapshot();
   return std::ranges::count_if(state->dead_letters, [&](const auto& stored) {
@@ -187,7 +188,7 @@ void FakeReindexes::note_pace(IndexId index, JobKind kind, const Pace& pace) {
 }
 
 std::optional<Pace> FakeReindexes::pace(IndexId index, JobKind kind) {
-  database_.require_present();
+  database_.require_connected(connection_.start);
   const std::shared_ptr<const State> state = database_.snapshot();
   const auto found = state->paces.find({index, kind});
   return found == state->paces.end() ? std::nullopt : std::optional(found->second);

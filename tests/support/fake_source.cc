@@ -49,7 +49,7 @@ void require_side_connection(const Database& database) {
 
 class FakePageConnection final : public PageConnection {
  public:
-  explicit FakePageConnection(Database& database) : database_(database) {}
+  FakePageConnection(Database& database, int start) : database_(database) { connection_.start = start; }
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
     if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
@@ -71,6 +71,7 @@ FakeSource::FakeSource(Database& database) : database_(database) {
   {
     const std::lock_guard lock(database.mutex_);
     ++database.connections_;
+    connection_.start = database.start_;
   }
   reload();
 }
@@ -82,25 +83,25 @@ FakeSource::~FakeSource() {
 
 template <typename Question>
 auto FakeSource::ask(const Question& question) const {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   return question(std::as_const(*database_.state_));
 }
 
 void FakeSource::reload() {
-  database_.require_present();
+  require_connected();
   pipeline_ = database_.pipeline();
 }
 
 std::string FakeSource::revision() {
-  database_.require_present();
+  require_connected();
   return database_.pipeline().revision;
 }
 
 // --- Lead ---
 
 bool FakeSource::try_lead() {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   if (database_.led_elsewhere_) return false;
   if (database_.leader_ == nullptr) database_.leader_ = this;
@@ -108,11 +109,12 @@ bool FakeSource::try_lead() {
 }
 
 bool FakeSource::is_led() {
+  require_connected();
   return database_.is_led();
 }
 
 SourceIdentity FakeSource::identity() {
-  database_.require_present();
+  require_connected();
   return database_.identity();
 }
 
@@ -125,18 +127,19 @@ KnownPartners FakeSource::known_partners() {
 }
 
 Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.partners = partners;
   state.partners.quiet = state.partners.landed = false;
   Epoch& epoch = state.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
+  database_.flush();
   return epoch;
 }
 
 void FakeSource::note_quiet(Epoch epoch, bool landed) {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   if (database_.state_->epoch != epoch) return;
   database_.change().partners.quiet = true;
@@ -160,7 +163,7 @@ ChangeLog::Canceller FakeSource::canceller() {
 
 std::unique_ptr<PageConnection> FakeSource::page_connection() {
   if (!database_.reads_pages_beside()) return nullptr;
-  return std::make_unique<FakePageConnection>(database_);
+  return std::make_unique<FakePageConnection>(database_, connection_.start);
 }
 
 std::unique_ptr<SourceSnapshot> FakeSource::read() {
@@ -190,7 +193,7 @@ bool FakeSource::await_change(const Position& position, std::chrono::millisecond
 }
 
 bool FakeSource::is_awaited() {
-  database_.require_present();
+  require_connected();
   return false;
 }
 
@@ -208,7 +211,7 @@ std::vector<DueList> FakeSource::due() {
 }
 
 std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
-  database_.require_present();
+  require_connected();
   database_.step(Step::kFind);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
   require_side_connection(database_);
@@ -321,7 +324,7 @@ std::vector<DeadLetter> FakeSource::find_due(const std::vector<IndexId>& indices
 }
 
 std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   return static_cast<std::int64_t>(std::erase_if(
       database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
@@ -330,7 +333,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
 // --- OutboxCare ---
 
 void FakeSource::prune() {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.pruned = std::max(state.pruned, state.position);
@@ -346,7 +349,7 @@ bool FakeSource::has_given_up() {
 }
 
 bool FakeSource::resume() {
-  database_.require_present();
+  require_connected();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.change();
   state.captures = true;

@@ -78,6 +78,7 @@ class FakeSource final : public Source,
   std::vector<std::string> follow_parts() override { return {}; }
   std::vector<std::string> differences_from_applied() override { return {}; }
 
+  void require_connected() const { database_.require_connected(connection_.start); }
   /// Asks the state as it is now. Throws Error while the database is away.
   template <typename Question>
   auto ask(const Question& question) const;

@@ -102,7 +102,7 @@ bool is_large(const State& state, std::size_t first, const ChunkLimits& limits) 
 
 FakeTransaction::FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch)
     : database_(database), connection_(connection), epoch_(epoch) {
-  database.require_present();
+  database.require_connected(connection.start);
   database.step(Step::kBegin);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection already");
   take_snapshot();
@@ -489,14 +489,14 @@ bool FakeTransaction::may_be_shown() {
 
 Committed FakeTransaction::commit() {
   database_.step(Step::kCommit);
-  database_.require_present();
+  database_.require_connected(connection_.start);
   Committed added;
   {
     const std::lock_guard lock(database_.mutex_);
     if (epoch_ && database_.state_->epoch != *epoch_) throw Deposed("another process has taken the lead");
     State& state = database_.change();
     for (const Write& write : recorded_) write(state, added);
-    database_.flushed_ = true;
+    database_.flush();
   }
   database_.step(Step::kCommitted);
   return added;

@@ -14,6 +14,7 @@ namespace lockstep::fake {
 
 /// What a connection knows beside the database. Its transactions share it.
 struct Connection {
+  int start = 0;                   ///< of the server
   int open = 0;                    ///< transactions
   std::set<IndexId> finding = {};  ///< whose due documents are being found
 };

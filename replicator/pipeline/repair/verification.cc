@@ -12,6 +12,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/error.h"
 #include "replicator/pause.h"
 #include "replicator/source/index_definition.h"
 
@@ -79,6 +80,7 @@ Verification::Verification(const Config& config, Source& source, ElasticsearchCl
       elasticsearch_(elasticsearch),
       listener_(std::move(listener)),
       repair_(repair),
+      revision_(source.pipeline().revision),
       order_(order),
       led_(source.lead().is_led()) {}
 
@@ -405,8 +407,15 @@ bool Verification::still_led() {
   return led_;
 }
 
+void Verification::require_same_pipeline() const {
+  if (source_.revision() == revision_) return;
+  throw Error({"comparing documents", "`apply` or a reindex has changed the pipeline in the meantime",
+               "compare again", Retry::kLater});
+}
+
 void Verification::found(const AppliedIndex& index, std::vector<DifferingDocument> differing) {
   if (differing.empty()) return;
+  require_same_pipeline();
   DeadLetterFilter of_these;
   of_these.indices = {index.id};
   for (const DifferingDocument& document : differing) of_these.ids.push_back(document.document.id);

@@ -94,7 +94,8 @@ class Verification {
                Repair repair, ArrayOrder order = ArrayOrder::kCounts);
 
   /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs: whether they
-  /// have mended it, only another comparison tells. Throws Error when either side fails.
+  /// have mended it, only another comparison tells. Throws Error when either side fails, and when something
+  /// differs after `apply` or a reindex has changed the pipeline: another index may have the alias.
   VerifiedIndex compare(const AppliedIndex& index);
 
   /// What compare() has added.
@@ -163,6 +164,7 @@ class Verification {
   std::string unwritten(const AppliedIndex& index);
   void compare_shape(const AppliedIndex& index);
 
+  void require_same_pipeline() const;
   bool wait_for(const AppliedIndex& index, const Position& position,
                 const std::optional<SteadyTime>& deadline);
   bool still_led();
@@ -176,7 +178,8 @@ class Verification {
   ElasticsearchClient& elasticsearch_;
   Listener listener_;
   const Repair repair_;
-  const ArrayOrder order_;  // kAny: reordered documents are counted, and neither reported nor repaired
+  const std::string revision_;  // of the pipeline
+  const ArrayOrder order_;      // kAny: reordered documents are counted, and neither reported nor repaired
   bool led_;
   std::vector<FoundDocument> to_repair_;
   AddedWork repairs_;

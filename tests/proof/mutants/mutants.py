@@ -25,6 +25,7 @@ KEYS = {"name", "safeguard", "file", "code", "becomes", "found_by"}
 SERVER_PROGRAMS = {"contract", "integration", "fault"}
 RUNS_THE_PROGRAM = {"integration", "fault"}
 SIMULATION = "simulate"  # runs so many seeds in place of tests
+SIMULATED = ("replicator/pipeline/", "replicator/elasticsearch/bulk/", "replicator/service/")  # what the simulation runs
 
 
 class Wrong(Exception):
@@ -60,8 +61,8 @@ def check(mutants, build):
         mutated(mutant)
         for program, tests in mutant["found_by"].items():
             if program == SIMULATION:
-                if not re.fullmatch(r"\d+( --reindexes)?", tests):
-                    raise Wrong(f"{mutant['name']}: {program} takes a number of seeds, and --reindexes, not {tests}")
+                if not tests.isdigit():
+                    raise Wrong(f"{mutant['name']}: {program} takes a number of seeds, not {tests}")
                 continue
             listed = subprocess.run(
                 [build / "tests" / program, "--gtest_list_tests", f"--gtest_filter={tests}"], capture_output=True, text=True, check=True)
@@ -119,7 +120,7 @@ def run_or_fail(command, folder, failure):
 def first_failure(program, tests, environment, seconds):
     """The name of the first test that fails, or what the first seed has found; or None."""
     is_simulation = program.name == SIMULATION
-    options = ["--seeds", *tests.split()] if is_simulation else [f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"]
+    options = ["--seeds", tests, "--findings", "1"] if is_simulation else [f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"]
     try:
         done = subprocess.run([program, *options], env=environment, capture_output=True, text=True, errors="replace", timeout=seconds,
                               check=False)
@@ -150,6 +151,23 @@ def try_mutant(mutant, build, seconds):
     return None
 
 
+def run_by_simulation(mutants, build, seeds, seconds):
+    """Whether the simulation finds each mutant, in so many seeds, and by which property."""
+    found = 0
+    for mutant in mutants:
+        if not mutant["file"].startswith(SIMULATED):
+            print(f"{mutant['name']:<32} its code is not simulated", flush=True)
+            continue
+        with tempfile.TemporaryDirectory(prefix="lockstep-mutant.") as name:
+            folder = pathlib.Path(name)
+            program = build.link(f"tests/{SIMULATION}", build.compile(mutant, folder), folder)
+            failure = first_failure(program, str(seeds), dict(os.environ), seconds)
+        found += failure is not None and not failure.startswith("no end")
+        print(f"{mutant['name']:<32} {failure or f'not found in {seeds} seeds'}", flush=True)
+    print(f"the simulation finds {found} of {len(mutants)} mutants")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=lambda path: pathlib.Path(path).resolve(), required=True)
@@ -157,6 +175,8 @@ def main():
     parser.add_argument("--targets", action="store_true", help="print what has to be built")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--by-simulation", action="store_true", help="which mutants the simulation finds, after how many seeds")
+    parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=300)
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args()
@@ -167,6 +187,8 @@ def main():
         return 2
     mutants = [mutant for mutant in mutants if not chosen.names or mutant["name"] in chosen.names]
     programs = {program for mutant in mutants for program in mutant["found_by"]}
+    if chosen.by_simulation:
+        programs = {SIMULATION}
     if chosen.needs_servers:
         print("yes" if programs & SERVER_PROGRAMS else "no")
     elif chosen.targets:
@@ -177,6 +199,8 @@ def main():
     elif chosen.check:
         check(mutants, chosen.build)
         print(f"{len(mutants)} mutants, each with its code and its tests")
+    elif chosen.by_simulation:
+        return run_by_simulation(mutants, Build(chosen.build), chosen.seeds, chosen.seconds)
     else:
         return run(mutants, Build(chosen.build), chosen.seconds)
     return 0

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/proof/simulation/memory.h"
+
 namespace lockstep::simulation {
 namespace {
 
 constexpr std::size_t kStack = 256UL * 1024;
 
 // What a step takes, at most: else a loop that never waits for long would take no time at all.
-constexpr int kMostMicroseconds = 20;
+constexpr std::uint32_t kMostMicroseconds = 20;
 
 // The runtime library's, of the exceptions that are being handled: a fiber may wait while it handles one.
 // (Itanium C++ ABI: Exception Handling, 2.2.2)
@@ -38,11 +40,12 @@ struct Fibers::Fiber {
   SteadyTime until;
 };
 
-Fibers::Fibers(std::uint64_t seed) : random_(seed) {}
+Fibers::Fibers(Lot order, Lot of_program) : order_(order), of_program_(of_program) {}
 
 Fibers::~Fibers() = default;
 
 std::uint64_t Fibers::start(ProcessNumber process, std::function<void()> body) {
+  const AllocatesFor world(0);
   auto fiber = std::make_unique<Fiber>();
   fiber->number = ++last_;
   fiber->process = process;
@@ -80,7 +83,7 @@ void Fibers::run(std::uint64_t main) {
   while (!is_over()) {
     Fiber* const next = choose();
     if (next == nullptr) throw Stuck("all threads wait for each other");
-    now_ += std::chrono::microseconds(1 + random_() % kMostMicroseconds);
+    now_ += std::chrono::microseconds(1 + order_.below(kMostMicroseconds));
     run(*next);
     if (!next->has_ended) continue;
     wake(next);
@@ -92,7 +95,10 @@ void Fibers::run(std::uint64_t main) {
 void Fibers::run(Fiber& fiber) {
   const Exceptions of_loop = std::exchange(exceptions_of_thread(), fiber.exceptions);
   current_ = &fiber;
-  swapcontext(&loop_, &fiber.context);
+  {
+    const AllocatesFor of_fiber(fiber.process);
+    swapcontext(&loop_, &fiber.context);
+  }
   current_ = nullptr;
   fiber.exceptions = std::exchange(exceptions_of_thread(), of_loop);
 }
@@ -113,7 +119,7 @@ Fibers::Fiber* Fibers::choose() {
     now_ = next;
     return choose();
   }
-  Fiber* const chosen = ready[random_() % ready.size()];
+  Fiber* const chosen = order_.one_of(ready);
   chosen->waits = false;
   return chosen;
 }

@@ -14,12 +14,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "replicator/scheduler.h"
+#include "tests/proof/simulation/schedule.h"
 
 namespace lockstep::simulation {
 
@@ -34,7 +34,8 @@ class Stuck : public std::logic_error {
 
 class Fibers final : public Scheduler {
  public:
-  explicit Fibers(std::uint64_t seed);
+  /// Draws which fiber is next, and what the program draws by lot.
+  Fibers(Lot order, Lot of_program);
   ~Fibers() override;
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
@@ -58,7 +59,7 @@ class Fibers final : public Scheduler {
   void sleep(std::chrono::nanoseconds time);
 
   SteadyTime now() override { return now_; }
-  std::uint32_t random() override { return static_cast<std::uint32_t>(random_()); }
+  std::uint32_t random() override { return static_cast<std::uint32_t>(of_program_.next()); }
   std::uint64_t post(std::function<void()> body) override { return start(process(), std::move(body)); }
   void join(std::uint64_t thread) override;
   void wait(const void* key, SteadyTime until) override;
@@ -71,7 +72,8 @@ class Fibers final : public Scheduler {
   Fiber* choose();
   void run(Fiber& fiber);
 
-  std::mt19937_64 random_;
+  Lot order_;
+  Lot of_program_;
   SteadyTime now_{std::chrono::hours(1)};
   std::uint64_t last_ = 0;                      // number that was given out
   std::vector<std::unique_ptr<Fiber>> fibers_;  // that have not ended, in the order of their beginning

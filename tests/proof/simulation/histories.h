@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,9 @@
 #include "replicator/ids.h"
 
 namespace lockstep::simulation {
+
+/// The document of an index whose changes nothing else may hold up.
+inline constexpr const char* kOwnDocument = "own";
 
 /// A property does not hold.
 class Finding : public std::runtime_error {
@@ -49,15 +53,27 @@ class Histories {
   /// The documents of an index that there were.
   std::vector<std::string> documents(IndexId index) const;
 
+  /// The source has lost all commits after this one.
+  void forget_after(std::int64_t commit);
+
+  /// The source has an older state again, since this commit: each document as the commit that `made_by` gives
+  /// made it; none: it does not exist. Elasticsearch may have any state.
+  void start_over(std::int64_t commit,
+                  const std::function<std::optional<std::int64_t>(IndexId, const std::string&)>& made_by);
+
+  /// Elasticsearch may have any state of the index's documents.
+  void forget_shown(IndexId index);
+
  private:
   struct State {
     std::int64_t commit = 0;
     bool exists = false;
+    std::int64_t made_by = 0;  ///< another commit, where a restore has put it back
   };
   struct History {
     std::vector<State> states;
     std::map<Generation, std::int64_t> shown;
-    std::int64_t promised = 0;
+    State promised;
   };
   std::map<std::pair<IndexId, std::string>, History> histories_;
   std::set<std::int64_t> refused_;

@@ -2,23 +2,47 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <utility>
+#include <vector>
+
+#include "tests/proof/simulation/memory.h"
 
 namespace lockstep::simulation {
 namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
-constexpr auto kUsually = 4ms;
-constexpr auto kSlowly = 2s;
+constexpr microseconds kUsually = 4ms;
+constexpr microseconds kSlowly = 2s;
 
 // Most late requests come as early as a sweep expects (kWriteSurvives, leader_parts.cc), the others as late
 // as the program expects any (kLandsWithin).
-constexpr auto kUsuallyWithin = 20s;
-constexpr auto kArrivesWithin = 540s;
+constexpr microseconds kUsuallyWithin = 20s;
+
+constexpr auto kAwaited = 2s;
+
+bool is_bulk(const std::string& path) {
+  return path.starts_with("/_bulk");
+}
+
+std::string seconds(microseconds time) {
+  return std::to_string(duration_cast<milliseconds>(time).count()) + " ms";
+}
+
+/// What an index says that takes no writes.
+struct Refusal {
+  int status = 403;
+  const char* type = "cluster_block_exception";
+};
+constexpr Refusal kRefusals[] = {{},
+                                 {400, "index_closed_exception"},
+                                 {503, "unavailable_shards_exception"},
+                                 {404, "index_not_found_exception"}};
 
 }  // namespace
 
@@ -54,12 +78,15 @@ class Network::Transport final : public HttpTransport {
   bool is_cancelled_ = false;
 };
 
-Network::Network(Fibers& fibers, fake::Elasticsearch& elasticsearch,
-                 std::function<void(const std::string&)> note)
+Network::Network(Fibers& fibers, Schedule& schedule, fake::Elasticsearch& elasticsearch, Habits habits,
+                 Listener begins)
     : fibers_(fibers),
-      note_(std::move(note)),
+      schedule_(schedule),
+      habits_(habits),
+      begins_(std::move(begins)),
       elasticsearch_(elasticsearch),
-      direct_(elasticsearch.transports()) {}
+      direct_(elasticsearch.transports()),
+      lot_(schedule.lot("network")) {}
 
 std::function<std::unique_ptr<HttpTransport>()> Network::transports() {
   return [this] { return std::make_unique<Transport>(*this); };
@@ -70,90 +97,208 @@ void Network::change(Weather weather, const std::string& index) {
   index_ = index;
 }
 
-std::chrono::microseconds Network::up_to(std::chrono::microseconds most) {
-  return std::chrono::microseconds(fibers_.random() % static_cast<std::uint32_t>(most.count()));
+bool Network::is_bad_for(const std::string& index) const {
+  switch (weather_) {
+    case Weather::kCalm:
+    case Weather::kTwice:
+      return false;
+    case Weather::kSlowIndex:
+    case Weather::kBlocked:
+      return index_.starts_with(index);  // or one of its generations is
+    default:
+      return true;
+  }
 }
 
-void Network::pass(std::chrono::microseconds time, SteadyTime deadline, const bool& is_cancelled, bool sent) {
+bool Network::is_of_index(const HttpRequest& request) const {
+  if (!is_bulk(request.path)) return request.path.starts_with("/" + index_);
+  return request.body.find("\"_index\":\"" + index_ + "\"") != request.body.npos;
+}
+
+void Network::await(Moment moment, ProcessNumber process) {
+  const SteadyTime end = fibers_.now() + kAwaited;
+  int& times = moments_[{moment, process}];
+  const int before = times;
+  while (moment != Moment::kAny && times == before && fibers_.now() < end) fibers_.wait(this, end);
+}
+
+// A request is of one index.
+int Network::index_of(const std::string& body) const {
+  const json action = json::parse(body.substr(0, body.find('\n')));
+  return elasticsearch_.uuid_of(action.begin()->at("_index"));
+}
+
+bool Network::finds_its_index(const OnWire& request) const {
+  return !habits_.loses_what_the_alias_left || index_of(request.body) == request.index;
+}
+
+void Network::turn_down() {
+  ++moments_[{Moment::kTurnedDown, fibers_.process()}];
+  fibers_.wake(this);
+}
+
+std::optional<SteadyTime> Network::first_look(ProcessNumber process, const std::string& alias) const {
+  const auto found = looks_.find({process, alias});
+  return found == looks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Network::died(ProcessNumber process) {
+  std::erase_if(looks_, [&](const auto& look) { return look.first.first == process; });
+  for (auto each = on_wire_.begin(); each != on_wire_.end();) {
+    if (each->second.process != process) {
+      ++each;
+      continue;
+    }
+    land(std::move(each->second));
+    each = on_wire_.erase(each);
+  }
+}
+
+void Network::pass(microseconds time, SteadyTime deadline, const bool& is_cancelled) {
   const SteadyTime until = fibers_.now() + time;
   while (!is_cancelled && fibers_.now() < std::min(until, deadline))
     fibers_.wait(&is_cancelled, std::min(until, deadline));
-  if (is_cancelled) throw TransportError("cancelled", sent);
-  if (until > deadline) throw TransportError("no answer in time", sent);
+  if (is_cancelled) throw TransportError("cancelled", true);
+  if (until > deadline) throw TransportError("no answer in time", true);
 }
 
 HttpResponse Network::perform(const HttpRequest& request, const bool& is_cancelled) {
   if (is_cancelled) throw TransportError("cancelled", false);
+  const std::uint64_t number = ++requests_;
+  if (is_bulk(request.path)) {
+    const std::string body(request.body);
+    on_wire_[number] = {fibers_.process(), request.method, request.path, body, index_of(body)};
+    ++moments_[{Moment::kSent, fibers_.process()}];
+    fibers_.wake(this);
+  }
+  try {
+    HttpResponse response = send(request, is_cancelled, number);
+    on_wire_.erase(number);  // it was turned down
+    if (request.method == "GET")
+      looks_.try_emplace({fibers_.process(), request.path.substr(1, request.path.find('?') - 1)},
+                         fibers_.now());
+    return response;
+  } catch (const TransportError&) {
+    if (const auto left = on_wire_.extract(number); !left.empty() && is_cancelled)
+      land(std::move(left.mapped()));
+    turn_down();
+    throw;
+  }
+}
+
+HttpResponse Network::send(const HttpRequest& request, const bool& is_cancelled, std::uint64_t number) {
   const SteadyTime deadline = fibers_.now() + request.timeout;
-  const bool is_bulk = request.path.starts_with("/_bulk");
-  const bool is_of_index =
-      request.path.starts_with("/" + index_) ||
-      (is_bulk && request.body.find("\"_index\":\"" + index_ + "\"") != request.body.npos);
-  const Weather weather = weather_;  // of this request, whatever comes meanwhile
-  if (weather == Weather::kUnavailable) {
-    pass(up_to(kUsually), deadline, is_cancelled, true);
-    return {503, R"({"error":{"type":"unavailable","reason":"of the weather"}})"};
+  Event fault = weather_ == Weather::kCalm ? Event{"", lot_, false} : schedule_.next("network");
+  const Weather weather = fault.happens ? weather_ : Weather::kCalm;  // whatever comes meanwhile
+  const auto begins = [&](const std::string& what) {
+    begins_(fault, "request " + std::to_string(number) + " " + what + ": " + request.method + " " +
+                       request.path.substr(0, request.path.find('?')));
+  };
+  const auto answer = [&](int status, const std::string& type) -> HttpResponse {
+    begins("is answered " + std::to_string(status));
+    pass(lot_.up_to(kUsually), deadline, is_cancelled);
+    turn_down();
+    return {status, R"({"error":{"type":")" + type + R"(","reason":"of the weather"}})"};
+  };
+  microseconds time = lot_.up_to(kUsually);
+  bool is_of_one = false;
+  switch (weather) {
+    case Weather::kUnavailable:
+      return answer(503, "unavailable");
+    case Weather::kBusy:
+      if (fault.lot.one_in(3)) return answer(429, "es_rejected_execution_exception");
+      break;
+    case Weather::kCut:
+      if (!fault.lot.one_in(5)) break;
+      begins("is cut off");
+      pass(time, deadline, is_cancelled);
+      throw TransportError("cut off", true);
+    case Weather::kHanging:
+      if (!fault.lot.one_in(habits_.one_hangs_in)) break;
+      if (const auto left = on_wire_.extract(number); !left.empty()) {
+        time = fault.lot.up_to(fault.lot.one_in(4) ? microseconds(habits_.arrives_within) : kUsuallyWithin);
+        begins("hangs, and arrives in " + seconds(time));
+        arrive_later(std::move(left.mapped()), time);
+      } else {
+        begins("hangs");
+      }
+      pass(1h, deadline, is_cancelled);
+      break;
+    case Weather::kTwice:
+      if (!is_bulk(request.path) || !fault.lot.one_in(5)) break;
+      begins("arrives twice");
+      arrive_later(on_wire_.at(number), fault.lot.up_to(5s));
+      break;
+    case Weather::kSlow:
+      time = fault.lot.up_to(kSlowly);
+      begins("takes " + seconds(time));
+      break;
+    case Weather::kSlowIndex:
+      if (!is_bulk(request.path) || !is_of_index(request)) break;
+      time = fault.lot.up_to(habits_.slow_index);
+      begins("takes " + seconds(time));
+      break;
+    case Weather::kBlocked:
+    case Weather::kBusyItems:
+      is_of_one = is_bulk(request.path) && (weather == Weather::kBusyItems || is_of_index(request));
+      if (is_of_one) begins(weather == Weather::kBlocked ? "meets a block" : "is too much in part");
+      break;
+    default:
+      break;
   }
-  if (weather == Weather::kBusy && one_in(3)) {
-    pass(up_to(kUsually), deadline, is_cancelled, true);
-    return {429, R"({"error":{"type":"es_rejected_execution_exception","reason":"of the weather"}})"};
+  pass(time, deadline, is_cancelled);
+  if (const auto sent = on_wire_.extract(number); !sent.empty() && !finds_its_index(sent.mapped()))
+    throw TransportError("lost", true);
+  const bool is_late = fibers_.now() > deadline + 1s;  // its process was stopped meanwhile
+  HttpResponse response = is_of_one
+                              ? apply_some(request, fault.lot, weather == Weather::kBlocked, is_late)
+                              : arrive(request.method, request.path, std::string(request.body), is_late);
+  if (is_of_one) turn_down();
+  pass(lot_.up_to(kUsually), deadline, is_cancelled);
+  if (weather == Weather::kLost && fault.lot.one_in(5)) {
+    begins("has its reply lost");
+    throw TransportError("the reply is lost", true);
   }
-  if (weather == Weather::kCut && one_in(5)) {
-    pass(up_to(kUsually), deadline, is_cancelled, true);
-    throw TransportError("cut off", true);
-  }
-  if (weather == Weather::kHanging && one_in(10)) {
-    arrive_later(request, one_in(4) ? kArrivesWithin : kUsuallyWithin);
-    pass(1h, deadline, is_cancelled, true);
-  }
-  if (weather == Weather::kTwice && one_in(5)) arrive_later(request, 5s);
-  const SteadyTime sent = fibers_.now();
-  const bool is_slow = weather == Weather::kSlow || (weather == Weather::kSlowIndex && is_of_index);
-  pass(up_to(is_slow ? std::chrono::microseconds(kSlowly) : kUsually), deadline, is_cancelled, true);
-  const bool is_partial =
-      is_bulk && (weather == Weather::kBusyItems || (weather == Weather::kBlocked && is_of_index));
-  is_late_ = fibers_.now() - sent > kSlowly;  // its process was stopped
-  HttpResponse response = is_partial ? apply_some(request, weather == Weather::kBlocked)
-                                     : arrive(request.method, request.path, std::string(request.body));
-  is_late_ = false;
-  pass(up_to(kUsually), deadline, is_cancelled, true);
-  if (weather == Weather::kLost && one_in(5)) throw TransportError("the reply is lost", true);
   return response;
 }
 
-HttpResponse Network::arrive(const std::string& method, const std::string& path, const std::string& body) {
+HttpResponse Network::arrive(const std::string& method, const std::string& path, const std::string& body,
+                             bool is_late) {
+  const AllocatesFor world(0);
   HttpRequest request;
   request.method = method;
   request.path = path;
   request.body = body;
-  return direct_()->perform(request);
+  is_late_ = is_late;
+  HttpResponse response = direct_()->perform(request);
+  is_late_ = false;
+  return response;
 }
 
-// A request is of one index. One that names it by the searchers' alias, and comes when that has moved, would
-// be for another one: README.md, "What is left out".
-int Network::index_of(std::string_view bulk) {
-  const json action = json::parse(bulk.substr(0, bulk.find('\n')));
-  return elasticsearch_.uuid_of(action.begin()->at("_index"));
-}
-
-void Network::arrive_later(const HttpRequest& request, std::chrono::milliseconds within) {
-  if (!request.path.starts_with("/_bulk")) return;
+void Network::arrive_later(OnWire request, microseconds time) {
   ++late_;
-  fibers_.start(0, [this, method = request.method, path = request.path, body = std::string(request.body),
-                    index = index_of(request.body), time = up_to(within)] {
+  fibers_.start(0, [this, request = std::move(request), time] {
     fibers_.sleep(time);
-    const bool finds_its_index = index_of(body) == index;
-    note_(finds_its_index ? "a late request arrives" : "a late request is too late for its index");
-    is_late_ = true;
-    if (finds_its_index) arrive(method, path, body);
-    is_late_ = false;
+    if (finds_its_index(request)) arrive(request.method, request.path, request.body, true);
     --late_;
   });
 }
 
+// Its sender does not wait for it any more.
+void Network::land(OnWire request) {
+  Event landing = schedule_.next("landing");
+  const microseconds within = landing.lot.one_in(4) ? microseconds(habits_.arrives_within) : kUsuallyWithin;
+  const microseconds time = landing.lot.up_to(within);
+  if (!landing.happens || landing.lot.one_in(2)) return;
+  begins_(landing,
+          "what process " + std::to_string(request.process) + " has sent arrives in " + seconds(time));
+  arrive_later(std::move(request), time);
+}
+
 // The documents of a third of the items are too much for the server, or all of the index that is blocked.
 // What tells whether an index takes writes is an item, too.
-HttpResponse Network::apply_some(const HttpRequest& request, bool is_blocked) {
+HttpResponse Network::apply_some(const HttpRequest& request, Lot& lot, bool is_blocked, bool is_late) {
+  const Refusal block = kRefusals[habits_.blocked_as % std::size(kRefusals)];
   std::istringstream lines{std::string(request.body)};
   std::string rest;
   std::vector<json> turned_down;  // null: it is among the rest
@@ -162,19 +307,21 @@ HttpResponse Network::apply_some(const HttpRequest& request, bool is_blocked) {
     const std::string verb = action.begin().key();
     std::string document;
     if (verb == "index") std::getline(lines, document);
-    const bool goes = is_blocked ? action.begin()->at("_index") != index_ : !one_in(3);
+    const bool goes = is_blocked ? action.begin()->at("_index") != index_ : !lot.one_in(3);
     if (goes) {
       rest += line + "\n" + (verb == "index" ? document + "\n" : "");
       turned_down.emplace_back();
       continue;
     }
-    const json error = {{"type", is_blocked ? "cluster_block_exception" : "es_rejected_execution_exception"},
+    const json error = {{"type", is_blocked ? block.type : "es_rejected_execution_exception"},
                         {"reason", "of the weather"}};
-    turned_down.push_back(
-        {{verb, {{"_id", action.begin()->at("_id")}, {"status", is_blocked ? 403 : 429}, {"error", error}}}});
+    const json item = {
+        {"_id", action.begin()->at("_id")}, {"status", is_blocked ? block.status : 429}, {"error", error}};
+    turned_down.push_back({{verb, item}});
   }
   json items = json::array();
-  if (!rest.empty()) items = json::parse(arrive(request.method, request.path, rest).body).at("items");
+  if (!rest.empty())
+    items = json::parse(arrive(request.method, request.path, rest, is_late).body).at("items");
   json all = json::array();
   std::size_t next = 0;
   for (json& item : turned_down) all.push_back(item.is_null() ? items.at(next++) : std::move(item));

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
@@ -23,29 +24,36 @@ constexpr std::uint32_t kMostRate = 20;    // documents a second
 
 }  // namespace
 
-void Reindexer::give_one() {
-  const std::string alias = one_in(3) ? "files" : "posts";
+void Reindexer::give_one(Event& event) {
+  const std::string alias = event.lot.one_in(3) ? "files" : "posts";
+  const bool dies = event.lot.one_in(3);
+  const auto lives = std::chrono::milliseconds(event.lot.below(kDiesWithin));
   bool has_ended = false;
   parts_.fibers.start(parts_.process, [&, alias] {
-    order(alias);
+    give(event, alias);
     has_ended = true;
   });
-  const bool dies = one_in(3);
-  const SteadyTime end = parts_.fibers.now() + std::chrono::milliseconds(below(kDiesWithin));
+  const SteadyTime end = parts_.fibers.now() + lives;
   while (!has_ended && (!dies || parts_.fibers.now() < end)) parts_.fibers.sleep(1ms);
   if (!has_ended) parts_.note("the command is killed");
   parts_.fibers.kill(parts_.process);
+  parts_.network.died(parts_.process);
 }
 
-void Reindexer::order(const std::string& alias) {
+void Reindexer::give(Event& event, const std::string& alias) {
+  Lot& lot = event.lot;
   try {
-    if (one_in(5)) return apply();
+    if (lot.one_in(5)) return apply(event);
     fake::FakeSource source(parts_.world.database);
     const std::optional<Reindex> known = reindex_of(source.reindexes(), alias);
-    if (!known || known->state == ReindexState::kFailed || one_in(5)) return start(source, alias);
-    constexpr ReindexWish kWishes[] = {ReindexWish::kBack, ReindexWish::kBack, ReindexWish::kFinish,
-                                       ReindexWish::kAbort};
-    if (one_in(2)) want(source, kWishes[below(4)], alias);
+    if (!known || known->state == ReindexState::kFailed || lot.one_in(5)) return start(event, source, alias);
+    if (!lot.one_in(2)) return;
+    const ReindexWish wish = lot.one_of(
+        std::vector{ReindexWish::kBack, ReindexWish::kBack, ReindexWish::kFinish, ReindexWish::kAbort});
+    const auto force = lot.one_in(6) ? Reindexes::Force::kYes : Reindexes::Force::kNo;
+    parts_.begins(event, "reindex --" + std::string(name_of(wish)) + " " + alias +
+                             (force == Reindexes::Force::kYes ? " --force" : ""));
+    want(source, wish, alias, force);
   } catch (const std::exception& error) {
     const std::string why = error.what();
     parts_.note("the command fails: " + why.substr(0, why.find("-check-")));  // a name by chance
@@ -53,12 +61,12 @@ void Reindexer::order(const std::string& alias) {
 }
 
 // As `lockstep reindex ALIAS` does.
-void Reindexer::start(Source& source, const std::string& alias) {
-  const std::chrono::seconds keep(below(kMostKept));
+void Reindexer::start(Event& event, Source& source, const std::string& alias) {
+  const std::chrono::seconds keep(event.lot.below(kMostKept));
   std::optional<std::int64_t> max_rate;
-  if (one_in(2)) max_rate = 1 + below(kMostRate);
-  parts_.note("reindex " + alias + " --keep " + std::to_string(keep.count()) + "s" +
-              (max_rate ? " --max-rate " + std::to_string(*max_rate) : ""));
+  if (event.lot.one_in(2)) max_rate = 1 + event.lot.below(kMostRate);
+  parts_.begins(event, "reindex " + alias + " --keep " + std::to_string(keep.count()) + "s" +
+                           (max_rate ? " --max-rate " + std::to_string(*max_rate) : ""));
   const auto known = reindex_of(source.reindexes(), alias);
   if (!known || known->state == ReindexState::kFailed) {
     ElasticsearchClient client(parts_.network.transports()(),
@@ -75,21 +83,18 @@ void Reindexer::start(Source& source, const std::string& alias) {
 }
 
 // As its --back, --finish and --abort do.
-void Reindexer::want(Source& source, ReindexWish wish, const std::string& alias) {
-  const auto force = one_in(6) ? Reindexes::Force::kYes : Reindexes::Force::kNo;
-  parts_.note("reindex --" + std::string(name_of(wish)) + " " + alias +
-              (force == Reindexes::Force::kYes ? " --force" : ""));
+void Reindexer::want(Source& source, ReindexWish wish, const std::string& alias, Reindexes::Force force) {
   for (const Reindex& reindex : reindexes_for(source.reindexes(), wish, {alias}))
     source.reindexes().want(reindex.id, wish, force);
 }
 
 // As `lockstep apply` does, with one more field in a mapping file or one less.
-void Reindexer::apply() {
-  parts_.note("apply");
+void Reindexer::apply(Event& event) {
+  parts_.begins(event, "apply");
   Config config = parts_.world.config;
   config.pipeline = parts_.world.pipeline.name;
   for (IndexConfig& index : config.indices) {
-    const std::string field = "field" + std::to_string(below(3));
+    const std::string field = "field" + std::to_string(event.lot.below(3));
     index.mapping_json = R"({"mappings": {"properties": {")" + field + R"(": {"type": "keyword"}}}})";
   }
   fake::FakeDefinition definition(parts_.world.database, parts_.world.pipeline.indices);
@@ -102,7 +107,7 @@ std::string Reindexer::finish() {
   Source& its = source;
   for (const Reindex& reindex : its.reindexes().all()) {
     if (reindex.state == ReindexState::kKept && reindex.wish != ReindexWish::kFinish)
-      want(its, ReindexWish::kFinish, reindex.alias);
+      want(its, ReindexWish::kFinish, reindex.alias, Reindexes::Force::kNo);
     if (reindex.state != ReindexState::kFailed)
       return "the reindex of " + reindex.alias + " is " + std::string(name_of(reindex.state)) + ": " +
              reindex.reason;

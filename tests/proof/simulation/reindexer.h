@@ -7,6 +7,7 @@
 
 #include "tests/proof/simulation/fibers.h"
 #include "tests/proof/simulation/network.h"
+#include "tests/proof/simulation/schedule.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::simulation {
@@ -19,23 +20,22 @@ class Reindexer {
     fake::World& world;
     Network& network;
     ProcessNumber process;
+    std::function<void(const Event&, const std::string&)> begins;
     std::function<void(const std::string&)> note;
   };
   explicit Reindexer(Parts parts) : parts_(std::move(parts)) {}
 
   /// Gives a command, and waits until it has ended or is dead.
-  void give_one();
+  void give_one(Event& event);
 
   /// Ends what is left, now that nothing disturbs. Empty: there is no reindex any more; else why there is.
   std::string finish();
 
  private:
-  void order(const std::string& alias);
-  void start(Source& source, const std::string& alias);
-  void want(Source& source, ReindexWish wish, const std::string& alias);
-  void apply();
-  std::uint32_t below(std::uint32_t bound) { return parts_.fibers.random() % bound; }
-  bool one_in(std::uint32_t times) { return below(times) == 0; }
+  void give(Event& event, const std::string& alias);
+  void start(Event& event, Source& source, const std::string& alias);
+  void want(Source& source, ReindexWish wish, const std::string& alias, Reindexes::Force force);
+  void apply(Event& event);
 
   const Parts parts_;
 };

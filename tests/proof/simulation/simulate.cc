@@ -1,118 +1,265 @@
-// Runs the simulation for many seeds, or tells one run event by event. scripts/simulate --help has the rest.
+// Runs the simulation for many seeds, prints one run event by event, or makes a run that fails shorter.
+// scripts/simulate --help has the rest.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <optional>
 #include <random>
+#include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "tests/proof/simulation/shrink.h"
 #include "tests/proof/simulation/simulation.h"
 
 namespace lockstep::simulation {
 namespace {
 
-// More say no more.
-constexpr int kMostFindings = 10;
+// A run that takes so long of the machine's time goes round and round.
+constexpr unsigned kMostSeconds = 120;
+
+// Other orders of the threads are tried, too, for events that are to fail again.
+constexpr int kOrders = 4;
 
 struct Arguments {
   std::uint64_t seed = 1;
   std::uint64_t seeds = 100;
   int seconds = 30;
-  bool reindexes = false;
   int for_seconds = 0;  // 0: as many as `seeds`
+  int findings = 10;    // more say no more
+  std::string kept;     // a file of seeds
+  std::vector<std::string> only;
+  int order = 0;
   bool twice = false;
+  bool shrinks = false;
   bool tells_all = false;
 };
 
+enum class Prints : std::uint8_t { kFindings, kNothing };
+
 /// What a run tells its parent.
-struct Summary {
-  double simulated = 0;
-  std::int64_t commits = 0;
-  int deaths = 0;
-  std::uint64_t hash = 0;
-  bool has_finding = false;
+struct Report {
+  struct Numbers {
+    double simulated = 0;
+    std::int64_t commits = 0;
+    int deaths = 0;
+    std::uint64_t hash = 0;
+    double slowest_own = 0;
+    double slowest_end = 0;
+    double most_work = 0;
+    double most_growth = 0;
+  } numbers;
+  std::string finding;
+  std::vector<Begun> events;
 };
 
-Summary run_here(const Options& options) {
-  const Outcome outcome = Simulation(options).run();
-  if (!outcome.finding.empty()) {
+std::string property_of(const std::string& finding) {
+  return finding.substr(0, finding.find(':'));
+}
+
+Report run_here(const Options& options, Prints prints) {
+  Outcome outcome = Simulation(options).run();
+  if (!outcome.finding.empty() && prints == Prints::kFindings) {
     if (!options.tells_all) {
       for (const std::string& line : outcome.log) std::printf("%s\n", line.c_str());
     }
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(options.seed), outcome.finding.c_str());
   }
-  return {std::chrono::duration<double>(outcome.simulated).count(), outcome.commits, outcome.deaths,
-          outcome.hash, !outcome.finding.empty()};
+  return {{std::chrono::duration<double>(outcome.simulated).count(), outcome.commits, outcome.deaths,
+           outcome.hash, std::chrono::duration<double>(outcome.slowest_own).count(),
+           std::chrono::duration<double>(outcome.slowest_end).count(), outcome.most_work,
+           static_cast<double>(outcome.most_growth)},
+          std::move(outcome.finding),
+          std::move(outcome.events)};
+}
+
+void write_all(int to, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t more = ::write(to, text.data() + done, text.size() - done);
+    if (more <= 0) ::_exit(1);
+    done += static_cast<std::size_t>(more);
+  }
+}
+
+std::string read_all(int from) {
+  std::string text;
+  std::array<char, 65'536> part{};
+  for (ssize_t more = 0; (more = ::read(from, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(more));
+  return text;
+}
+
+// The numbers, and then a line for the finding, and one for each event.
+std::string packed(const Report& report) {
+  std::string text(reinterpret_cast<const char*>(&report.numbers), sizeof report.numbers);
+  std::string finding = report.finding;
+  std::ranges::replace(finding, '\n', ' ');
+  text += finding + "\n";
+  if (report.finding.empty()) return text;
+  for (const Begun& event : report.events) text += event.name + "\t" + event.words + "\n";
+  return text;
+}
+
+std::optional<Report> unpacked(const std::string& text) {
+  Report report;
+  if (text.size() <= sizeof report.numbers) return std::nullopt;
+  std::memcpy(&report.numbers, text.data(), sizeof report.numbers);
+  std::istringstream lines(text.substr(sizeof report.numbers));
+  std::getline(lines, report.finding);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t tab = line.find('\t');
+    report.events.push_back({line.substr(0, tab), line.substr(tab + 1)});
+  }
+  return report;
 }
 
 /// In a process of its own: what a killed process of the program had is not freed (fibers.h), and nothing
 /// that the program keeps for the time of a process comes into the next run. None: it has crashed.
-std::optional<Summary> run_apart(const Options& options) {
+std::optional<Report> run_apart(const Options& options, Prints prints) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (child == 0) {
-    const Summary summary = run_here(options);
+    ::close(ends[0]);
+    ::alarm(kMostSeconds);
+    const std::string text = packed(run_here(options, prints));
     std::fflush(stdout);
-    const bool is_told = ::write(ends[1], &summary, sizeof summary) == sizeof summary;
-    ::_exit(is_told ? 0 : 1);
+    write_all(ends[1], text);
+    ::_exit(0);
   }
   ::close(ends[1]);
-  Summary summary;
-  const bool is_whole = ::read(ends[0], &summary, sizeof summary) == sizeof summary;
+  const std::string text = read_all(ends[0]);
   ::close(ends[0]);
   ::waitpid(child, nullptr, 0);
-  return is_whole ? std::optional(summary) : std::nullopt;
+  return unpacked(text);
 }
 
-int run(const Arguments& arguments) {
+Options options_of(const Arguments& arguments, std::uint64_t seed) {
+  Options options{.seed = seed,
+                  .load = std::chrono::seconds(arguments.seconds),
+                  .tells_all = arguments.tells_all,
+                  .order = arguments.order};
+  if (!arguments.only.empty()) options.only.emplace(arguments.only.begin(), arguments.only.end());
+  return options;
+}
+
+int run(const Arguments& arguments, const std::vector<std::uint64_t>& kept) {
   const auto begin = std::chrono::steady_clock::now();
-  Summary all;
+  Report::Numbers all;
   int findings = 0;
   const std::uint64_t first = arguments.seed != 0 ? arguments.seed : std::random_device()();
   std::uint64_t seeds = 0;
   const auto is_over = [&] {
-    if (findings >= kMostFindings) return true;
+    if (findings >= arguments.findings) return true;
+    if (!kept.empty()) return seeds >= kept.size();
     if (arguments.for_seconds == 0) return seeds >= arguments.seeds;
     return std::chrono::steady_clock::now() - begin >= std::chrono::seconds(arguments.for_seconds);
   };
-  for (std::uint64_t seed = first; !is_over(); ++seed, ++seeds) {
-    const Options options{.seed = seed,
-                          .load = std::chrono::seconds(arguments.seconds),
-                          .reindexes = arguments.reindexes,
-                          .tells_all = arguments.tells_all};
-    const std::optional<Summary> summary = run_apart(options);
-    if (!summary) {
+  for (; !is_over(); ++seeds) {
+    const std::uint64_t seed = kept.empty() ? first + seeds : kept[seeds];
+    const Options options = options_of(arguments, seed);
+    const std::optional<Report> report = run_apart(options, Prints::kFindings);
+    if (!report) {
       ++findings;
-      std::printf("seed %llu: the run has crashed\n", static_cast<unsigned long long>(seed));
+      std::printf("seed %llu: the run has crashed, or goes round and round\n",
+                  static_cast<unsigned long long>(seed));
       continue;
     }
-    all.simulated += summary->simulated;
-    all.commits += summary->commits;
-    all.deaths += summary->deaths;
-    if (summary->has_finding) ++findings;
+    all.simulated += report->numbers.simulated;
+    all.commits += report->numbers.commits;
+    all.deaths += report->numbers.deaths;
+    for (double Report::Numbers::*const most : {&Report::Numbers::slowest_own, &Report::Numbers::slowest_end,
+                                                &Report::Numbers::most_work, &Report::Numbers::most_growth})
+      all.*most = std::max(all.*most, report->numbers.*most);
+    if (!report->finding.empty()) ++findings;
     if (!arguments.twice) continue;
-    if (const std::optional<Summary> again = run_apart(options); !again || again->hash != summary->hash) {
-      ++findings;
-      std::printf("seed %llu: the second run is another one\n", static_cast<unsigned long long>(seed));
-    }
+    const std::optional<Report> again = run_apart(options, Prints::kNothing);
+    if (again && again->numbers.hash == report->numbers.hash) continue;
+    ++findings;
+    std::printf("seed %llu: the second run is another one\n", static_cast<unsigned long long>(seed));
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf(
       "%llu seeds from %llu: %.0f simulated seconds in %.1f s (%.0f a second), %lld commits, %d deaths, "
-      "%d findings\n",
-      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(first), all.simulated,
-      took.count(), all.simulated / took.count(), static_cast<long long>(all.commits), all.deaths, findings);
+      "%d findings; at most: a change of its own %.1f s, until nothing is left %.1f s, work %.2f, growth "
+      "%.0f "
+      "bytes\n",
+      static_cast<unsigned long long>(seeds),
+      static_cast<unsigned long long>(kept.empty() ? first : kept.front()), all.simulated, took.count(),
+      all.simulated / took.count(), static_cast<long long>(all.commits), all.deaths, findings,
+      all.slowest_own, all.slowest_end, all.most_work, all.most_growth);
   return findings == 0 ? 0 : 1;
+}
+
+/// Exit codes: 0 it does not fail; 1 it does.
+int shrink_one(const Arguments& arguments) {
+  Options options = options_of(arguments, arguments.seed);
+  options.tells_all = false;
+  const std::optional<Report> whole = run_apart(options, Prints::kNothing);
+  if (!whole) {
+    std::printf("seed %llu crashes: that is not made shorter\n",
+                static_cast<unsigned long long>(options.seed));
+    return 1;
+  }
+  if (whole->finding.empty()) {
+    std::printf("seed %llu: every property holds\n", static_cast<unsigned long long>(options.seed));
+    return 0;
+  }
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(options.seed), whole->finding.c_str());
+  const std::string property = property_of(whole->finding);
+  std::string finding = whole->finding;
+  int runs = 0;
+  const std::vector<Begun> left = shrink(whole->events, [&](const std::vector<Begun>& events) {
+    options.only.emplace();
+    for (const Begun& event : events) options.only->insert(event.name);
+    const int usual = options.order;
+    for (int i = 0; i < kOrders; ++i) {
+      options.order = i == 0 ? usual : i <= usual ? i - 1 : i;
+      ++runs;
+      std::optional<Report> report = run_apart(options, Prints::kNothing);
+      if (!report || property_of(report->finding) != property) continue;
+      finding = report->finding;
+      return std::optional(std::move(report->events));
+    }
+    options.order = usual;
+    return std::optional<std::vector<Begun>>();
+  });
+  std::printf("%zu of %zu events are left, after %d runs:\n", left.size(), whole->events.size(), runs);
+  std::string names;
+  for (const Begun& event : left) {
+    std::printf("  %-14s %s\n", event.name.c_str(), event.words.c_str());
+    names += (names.empty() ? "" : ",") + event.name;
+  }
+  std::printf(
+      "%s\nthe same again: scripts/simulate --seed %llu --seeds 1 --seconds %d --order %d --only %s --log\n",
+      finding.c_str(), static_cast<unsigned long long>(options.seed), arguments.seconds, options.order,
+      names.c_str());
+  return 1;
+}
+
+/// A seed a line, and a word on it.
+std::vector<std::uint64_t> seeds_of(const std::string& file) {
+  std::ifstream lines(file);
+  if (!lines) throw std::system_error(ENOENT, std::generic_category(), file);
+  std::vector<std::uint64_t> seeds;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.front() != '#') seeds.push_back(std::stoull(line.substr(0, line.find(' '))));
+  }
+  return seeds;
 }
 
 }  // namespace
@@ -124,14 +271,26 @@ int main(int argc, char** argv) {
   app.add_option("--seed", arguments.seed, "The first seed; 0: another one each time");
   CLI::Option* const seeds = app.add_option("--seeds", arguments.seeds, "How many");
   app.add_option("--for", arguments.for_seconds, "As many as fit into so many seconds")->excludes(seeds);
+  app.add_option("--kept", arguments.kept, "The seeds of this file")->excludes(seeds);
   app.add_option("--seconds", arguments.seconds, "Of load, in each run");
-  app.add_flag("--reindexes", arguments.reindexes, "With an operator who reindexes");
+  app.add_option("--findings", arguments.findings, "End after so many");
+  app.add_option("--only", arguments.only, "The names of the events that happen")->delimiter(',');
+  app.add_option("--order", arguments.order, "Another order of the threads");
   app.add_flag("--twice", arguments.twice, "Run each seed twice, and compare the events");
+  app.add_flag("--shrink", arguments.shrinks, "Leave out what a finding does not need");
   app.add_flag("--log", arguments.tells_all, "Print each event");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return lockstep::simulation::run(arguments);
+  try {
+    if (arguments.shrinks) return lockstep::simulation::shrink_one(arguments);
+    return lockstep::simulation::run(arguments, arguments.kept.empty()
+                                                    ? std::vector<std::uint64_t>()
+                                                    : lockstep::simulation::seeds_of(arguments.kept));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "simulate: %s\n", error.what());
+    return 2;
+  }
 }

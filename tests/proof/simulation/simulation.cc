@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "replicator/service/leadership_loop.h"
-#include "tests/support/fake_watch.h"
 
 namespace lockstep::simulation {
 namespace {
@@ -24,23 +22,8 @@ constexpr std::size_t kLinesKept = 300;
 constexpr int kProcesses = 2;
 constexpr int kWriters = 2;
 constexpr int kWaiters = 2;
-constexpr int kCommands = kProcesses + 1;  // the process of commands
-
-// With fair weather and everybody alive, all has to be equal after so long: what an earlier leader may have
-// on its way comes, and a dead letter is tried again.
-constexpr auto kUntilRest = 1200s;
-
-constexpr auto kGcDeletes = 60s;
-constexpr auto kRefreshes = 1s;
-
-// One run in so many is a long one, in which what takes long takes longer than Elasticsearch remembers
-// deletions.
-constexpr int kLongRuns = 5;
-constexpr int kLongPace = 10;
-constexpr std::uint32_t kSlowSteps = 300;  // of transactions: one is slow
-
-// The user whose posts Elasticsearch refuses, until the load is over.
-constexpr const char* kBad = "bad";
+constexpr ProcessNumber kCommands = kProcesses + 1;  // the process of commands
+constexpr std::uint32_t kSlowSteps = 300;            // of transactions: one is slow
 
 void add(std::uint64_t& hash, const std::string& text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
@@ -60,41 +43,47 @@ class Listener final : public spdlog::sinks::base_sink<spdlog::details::null_mut
   const std::function<void(const std::string&)> hear_;
 };
 
-std::int64_t commit_of(const std::string& json) {
-  return nlohmann::json::parse(json).at("n").get<std::int64_t>();
+bool is_in(const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges, std::int64_t commit) {
+  return std::ranges::any_of(
+      ranges, [&](const auto& range) { return commit > range.first && commit <= range.second; });
 }
 
 }  // namespace
 
-// --- the run ---
+std::int64_t commit_of(const std::string& json) {
+  return nlohmann::json::parse(json).at("n").get<std::int64_t>();
+}
 
 Simulation::Simulation(const Options& options)
     : options_(options),
-      pace_(options.seed % kLongRuns == 0 ? kLongPace : 1),
-      fibers_(options.seed),
-      network_(fibers_, world_.elasticsearch, [this](const std::string& event) { note(event); }),
-      reindexer_({fibers_, world_, network_, kCommands, [this](const std::string& event) { note(event); }}) {
+      schedule_(options.seed, options.only),
+      traits_(draw_traits(schedule_.lot("traits"), options.load)),
+      fibers_(schedule_.lot("order" + std::to_string(options.order)), schedule_.lot("program")),
+      network_(fibers_, schedule_, world_.elasticsearch, traits_.network,
+               [this](const Event& event, const std::string& words) { begins(event, words); }),
+      steps_(schedule_.lot("steps")),
+      reindexer_({fibers_, world_, network_, kCommands,
+                  [this](const Event& event, const std::string& words) { begins(event, words); },
+                  [this](const std::string& what) { note(what); }}) {
   Scheduler::set(&fibers_);
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
       "simulation", std::make_shared<Listener>([this](const std::string& line) {
         tell("process " + std::to_string(fibers_.process()) + ": " + line);
       })));
   Config& config = world_.config;
-  config.elasticsearch.request_timeout = 5s;
-  config.elasticsearch.bulk_bytes = 1'000 + below(4'000);
-  config.elasticsearch.bulks_in_flight = 1 + static_cast<int>(below(4));
-  config.replication.fan_out_threshold = 5 + below(20);
-  config.replication.chunk_documents = 5 + below(30);
+  Lot lot = schedule_.lot("configuration");
+  config.elasticsearch.request_timeout = traits_.request_timeout;
+  config.elasticsearch.bulk_bytes = 1'000 + lot.below(4'000);
+  config.elasticsearch.bulks_in_flight = 1 + static_cast<int>(lot.below(4));
+  config.replication.fan_out_threshold = 5 + lot.below(20);
+  config.replication.chunk_documents = 5 + lot.below(30);
   config.replication.max_refused_share = 1;
   world_.database.read_pages_beside();
-  world_.elasticsearch.refuse(std::string("\"") + kBad + "\"");
+  if (traits_.source_fails) world_.database.remember_durable();
+  world_.elasticsearch.refuse(std::string("\"") + kRefusedUser + "\"");
   world_.elasticsearch.listen(
       [this](const fake::Operation& operation, const std::string& json) { watch(operation, json); });
-  world_.database.at_step([this](fake::Step step) {
-    const bool is_slow = pace_ > 1 && below(kSlowSteps) == 0;  // a lock, say
-    fibers_.sleep(about(is_slow ? microseconds(60s) : 300us));
-    if (step == fake::Step::kCommitted) durable_ = commit_;
-  });
+  world_.database.at_step([this](fake::Step step) { take_a_step(step); });
 }
 
 Simulation::~Simulation() {
@@ -118,23 +107,31 @@ Outcome Simulation::run() {
   return outcome_;
 }
 
-void Simulation::note(const std::string& event) {
-  add(outcome_.hash, std::to_string(fibers_.now().time_since_epoch().count()) + event);
-  tell(event);
+void Simulation::note(const std::string& what) {
+  add(outcome_.hash, std::to_string(fibers_.now().time_since_epoch().count()) + what);
+  tell(what);
+}
+
+void Simulation::begins(const Event& event, const std::string& words) {
+  note(event.name + ": " + words);
+  outcome_.events.push_back({event.name, words});
 }
 
 // What the program logs is no event: it leaves out what it has logged before, in other runs perhaps.
-void Simulation::tell(const std::string& event) {
+void Simulation::tell(const std::string& line) {
   char time[32];
   std::snprintf(time, sizeof time, "%10.6f ",
                 std::chrono::duration<double>(fibers_.now().time_since_epoch() - 1h).count());
-  const std::string line = time + event;
-  if (options_.tells_all) std::printf("%s\n", line.c_str());
-  outcome_.log.push_back(line);
+  outcome_.log.push_back(time + line);
+  if (options_.tells_all) std::printf("%s\n", outcome_.log.back().c_str());
   if (outcome_.log.size() > kLinesKept) outcome_.log.pop_front();
 }
 
 // An exception would cross fibers: the finding is kept, and ends the run.
+void Simulation::find(const std::string& property, const std::string& details) {
+  if (outcome_.finding.empty()) outcome_.finding = Finding(property, details).what();
+}
+
 void Simulation::watch(const fake::Operation& operation, const std::string& json) {
   note(operation.alias + ": " + (operation.is_delete ? "delete " : "index ") + operation.id +
        (operation.routing.empty() ? "" : " under " + operation.routing) + " version " +
@@ -142,6 +139,7 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
        (operation.is_delete ? "" : " " + json));
   if (operation.status >= 300) return;
   const IndexId index = operation.index.starts_with("posts") ? fake::kPosts : fake::kFiles;
+  if (exchanged_ && index == fake::kPosts) return check_exchanged(operation);
   const auto stranger = strangers_.find({operation.uuid, operation.id});
   const bool is_strangers = stranger != strangers_.end() && !stranger->second;
   if (is_strangers) stranger->second = fibers_.now();
@@ -156,7 +154,9 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
     if (commit > durable_)
       throw Finding("Elasticsearch has what a crash of the source would take back",
                     "commit " + std::to_string(commit));
-    if (network_.is_late() && (operation.is_new || is_strangers)) {
+    if (is_in(lost_, commit))
+      throw Finding("Elasticsearch has what the source has lost", "commit " + std::to_string(commit));
+    if (is_in(taken_back_, commit) || (network_.is_late() && (operation.is_new || is_strangers))) {
       note("document " + operation.id + " is back");
       strangers_[{operation.uuid, operation.id}] = std::nullopt;
     } else {
@@ -170,25 +170,36 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
 void Simulation::run_all() {
   for (int number = 1; number <= kProcesses; ++number) begin_process(number);
   std::vector<std::uint64_t> load;
-  for (int i = 0; i < kWriters; ++i) load.push_back(fibers_.start(0, [this] { write(); }));
-  load.push_back(fibers_.start(0, [this] { change_weather(); }));
-  load.push_back(fibers_.start(0, [this] { disturb_processes(); }));
-  load.push_back(fibers_.start(0, [this] { operate(); }));
-  load.push_back(fibers_.start(0, [this] { reindex(); }));
-  for (int i = 0; i < kWaiters; ++i) fibers_.start(0, [this] { wait(); });
+  const auto begin = [&](std::function<void()> body) { load.push_back(fibers_.start(0, std::move(body))); };
+  for (int i = 1; i <= kWriters; ++i) begin([this, i] { write(i); });
+  for (const IndexId index : {fake::kPosts, fake::kFiles}) begin([this, index] { change_own(index); });
+  begin([this] { change_weather(); });
+  begin([this] { operate(); });
+  if (traits_.between_deaths > 0ms) begin([this] { disturb_processes(); });
+  if (traits_.source_fails) begin([this] { disturb_source(); });
+  if (traits_.indices_change) begin([this] { disturb_indices(); });
+  if (traits_.reindexes) begin([this] { reindex(); });
+  for (int i = 1; i <= kWaiters; ++i) fibers_.start(0, [this, i] { wait(i); });
+  fibers_.start(0, [this] { verify(); });
   fibers_.start(0, [this] { search(); });
   fibers_.start(0, [this] { forget_deletes(); });
-  const SteadyTime end = fibers_.now() + options_.load * pace_;
+  fibers_.start(0, [this] { await_own(); });
+  const SteadyTime end = fibers_.now() + traits_.load * traits_.pace;
   while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
   load_is_over_ = true;
-  for (const std::uint64_t fiber : load) fibers_.join(fiber);
-  network_.change(Weather::kCalm, "");
   note("the weather is calm, and nobody changes anything any more");
-  if (outcome_.finding.empty()) settle();
+  network_.change(Weather::kCalm, "");
+  for (const std::uint64_t fiber : load) fibers_.join(fiber);
+  settle();
 }
 
-microseconds Simulation::about(microseconds mean) {
-  return microseconds(fibers_.random() % static_cast<std::uint32_t>(2 * mean.count()));
+void Simulation::each_event(const std::string& source, microseconds mean,
+                            const std::function<void(Event&)>& happen) {
+  while (!load_is_over_) {
+    Event event = schedule_.next(source);
+    fibers_.sleep(event.lot.about(mean * traits_.pace));
+    if (!load_is_over_ && event.happens) happen(event);
+  }
 }
 
 // --- processes of the program ---
@@ -219,316 +230,58 @@ void Simulation::run_process(int number) {
   try {
     loop.run({});
   } catch (const std::exception& error) {
-    if (outcome_.finding.empty())
-      outcome_.finding = "process " + std::to_string(number) + " has ended: " + error.what();
+    find("a process has ended", std::to_string(number) + ", " + error.what());
   }
 }
 
 void Simulation::disturb_processes() {
-  while (!load_is_over_) {
-    sleep(6s);
+  each_event("death", traits_.between_deaths, [this](Event& event) {
+    const int number = 1 + static_cast<int>(event.lot.below(kProcesses));
+    network_.await(static_cast<Moment>(event.lot.below(3)), number);
     if (load_is_over_) return;
-    const int number = 1 + static_cast<int>(below(kProcesses));
-    below(3) == 0 ? stop(number) : kill(number);
-  }
+    if (!event.lot.one_in(3)) return kill(event, number);
+    const bool all = event.lot.one_in(8);  // the machine sleeps
+    stop(event, all ? std::vector{1, 2} : std::vector{number});
+  });
 }
 
-void Simulation::kill(int number) {
-  note("process " + std::to_string(number) + " is killed");
+void Simulation::kill(Event& event, int number) {
+  begins(event, "process " + std::to_string(number) + " is killed");
   ++outcome_.deaths;
+  disturbed_ = std::max(disturbed_, fibers_.now());
   fibers_.kill(number);
+  network_.died(number);
   world_.database.cut(processes_.at(number).source);
   static_cast<void>(processes_.at(number).board.release());  // its threads had it
-  fibers_.sleep(about(500ms));
+  fibers_.sleep(event.lot.about(500ms));
   begin_process(number);
 }
 
-void Simulation::stop(int number) {
-  const auto time = about(below(4) == 0 ? 60s : 2s);
-  note("process " + std::to_string(number) + " is stopped for " +
-       std::to_string(duration_cast<milliseconds>(time).count()) + " ms");
-  fibers_.stop(number, fibers_.now() + time);
-  if (below(2) == 0) world_.database.cut(processes_.at(number).source);  // the server does not wait for it
-}
-
-// --- the world ---
-
-std::string Simulation::user() {
-  constexpr const char* kUsers[] = {"ann", "bob", "eve"};
-  return kUsers[below(3)];
-}
-
-void Simulation::write() {
-  while (!load_is_over_) {
-    sleep(below(10) == 0 ? 2s : 60ms);
-    if (!load_is_over_) write_once();
+void Simulation::stop(Event& event, const std::vector<int>& numbers) {
+  const microseconds time = event.lot.about(event.lot.one_in(3) ? 60s : 2s);
+  const bool is_cut = event.lot.one_in(2);  // the server does not wait for it
+  for (const int number : numbers) {
+    begins(event, "process " + std::to_string(number) + " is stopped for " +
+                      std::to_string(duration_cast<milliseconds>(time).count()) + " ms" +
+                      (is_cut ? ", and loses its connection" : ""));
+    disturbed_ = std::max(disturbed_, fibers_.now() + time);
+    fibers_.stop(number, fibers_.now() + time);
+    if (is_cut) world_.database.cut(processes_.at(number).source);
   }
 }
 
-void Simulation::write_once() {
-  const std::int64_t commit = ++commit_;
-  const int n = static_cast<int>(commit);
-  const std::string id = post();
-  const std::string of_file = file();
-  switch (below(14)) {
-    case 0:
-      note("commit " + std::to_string(commit) + " deletes post " + id);
-      histories_.note(fake::kPosts, id, commit, false);
-      world_.remove_post(id);
-      break;
-    case 1: {
-      const std::string name = user();
-      note("commit " + std::to_string(commit) + " renames " + name);
-      for (const auto& [each, row] : world_.database.snapshot()->view(fake::kPosts)) {
-        if (row.json.starts_with(R"({"user":")" + name + "\""))
-          histories_.note(fake::kPosts, each, commit, true);
-      }
-      world_.rename_user(name, n);
-      break;
+void Simulation::take_a_step(fake::Step step) {
+  if (step == fake::Step::kCommitted) durable_ = commit_;
+  microseconds time = steps_.about(300us);
+  if (traits_.is_slow()) {
+    Event event = schedule_.next("step");
+    if (event.happens && event.lot.one_in(kSlowSteps)) {  // a lock, say
+      time = event.lot.about(60s);
+      begins(event, "a step of the source takes " +
+                        std::to_string(duration_cast<milliseconds>(time).count()) + " ms");
     }
-    case 2:
-      note("commit " + std::to_string(commit) + " deletes file " + of_file);
-      histories_.note(fake::kFiles, of_file, commit, false);
-      world_.remove_file(of_file);
-      break;
-    case 3:
-    case 4: {
-      const std::string routing = "r" + std::to_string(below(3));
-      note("commit " + std::to_string(commit) + " puts file " + of_file + " under " + routing);
-      histories_.note(fake::kFiles, of_file, commit, true);
-      world_.put_file(of_file, routing, n);
-      break;
-    }
-    case 5: {
-      note("commit " + std::to_string(commit) + " puts all posts");
-      world_.database.commit([&](fake::Change& change) {
-        for (int i = 0; i < kPostIds; ++i) {
-          const std::string each = "p" + std::to_string(i);
-          change.put(fake::kPosts, each, R"({"user":"ann","n":)" + std::to_string(n) + "}");
-          change.captured(fake::kPostRows, {each});
-          histories_.note(fake::kPosts, each, commit, true);
-        }
-      });
-      break;
-    }
-    case 6: {
-      if (below(4) != 0) break;
-      note("commit " + std::to_string(commit) + " empties the table of posts");
-      world_.database.commit([&](fake::Change& change) {
-        const fake::View posts = change.view(fake::kPosts);
-        for (const auto& [each, row] : posts) {
-          histories_.note(fake::kPosts, each, commit, false);
-          change.remove(fake::kPosts, each);
-        }
-        change.truncated(fake::kPostRows);
-      });
-      break;
-    }
-    case 7:
-      if (below(3) != 0) break;
-      note("commit " + std::to_string(commit) + " puts post " + id + ", which Elasticsearch refuses");
-      histories_.note(fake::kPosts, id, commit, true);
-      histories_.note_refused(commit);
-      world_.put_post(id, kBad, n);
-      break;
-    default:
-      note("commit " + std::to_string(commit) + " puts post " + id);
-      histories_.note(fake::kPosts, id, commit, true);
-      world_.put_post(id, user(), n);
   }
-}
-
-void Simulation::change_weather() {
-  while (!load_is_over_) {
-    sleep(4s);
-    const auto weather = below(3) == 0 ? Weather::kCalm : static_cast<Weather>(below(kWeathers));
-    const std::vector<AppliedIndex> indices = world_.database.pipeline().indices;
-    const std::string index = indices[below(static_cast<std::uint32_t>(indices.size()))].target();
-    note(std::string("weather: ") + name_of(weather) + " (" + index + ")");
-    network_.change(weather, index);
-  }
-}
-
-void Simulation::forget_deletes() {
-  while (true) {
-    fibers_.sleep(kRefreshes);
-    world_.elasticsearch.refresh_by_itself();
-    world_.elasticsearch.forget_deletes(fibers_.now() - kGcDeletes);
-  }
-}
-
-// As `lockstep wait --refresh` does, by the program's own code.
-void Simulation::wait() {
-  const BulkWriter::TransportFactory transports = network_.transports();
-  Waiter waiter([this] { return std::make_unique<fake::FakeAppliedWatch>(world_.database); }, transports,
-                {"posts", "files"}, world_.config.elasticsearch.request_timeout,
-                {[] { return std::string(); }, [] { return std::string(); }});
-  while (outcome_.finding.empty()) {
-    fibers_.sleep(about(load_is_over_ ? 5s : 500ms));
-    const std::int64_t commit = commit_;
-    waiter.wait({.refresh = WaitRequest::Refresh::kYes}, [](const std::string&) {}, {});
-    note("a wait for commit " + std::to_string(commit) + " is over");
-    histories_.promise(commit);
-    search_once();
-  }
-}
-
-void Simulation::search() {
-  while (outcome_.finding.empty()) {
-    fibers_.sleep(about(100ms));
-    search_once();
-  }
-}
-
-void Simulation::search_once() {
-  try {
-    search_once(fake::kPosts, "posts");
-    search_once(fake::kFiles, "files");
-  } catch (const Finding& finding) {
-    if (outcome_.finding.empty()) outcome_.finding = finding.what();
-  }
-}
-
-// Of a file every copy. It may be under two routings for a moment, or under none.
-void Simulation::search_once(IndexId index, const std::string& alias) {
-  const std::optional<fake::Elasticsearch::Documents> documents = world_.elasticsearch.search(alias);
-  if (!documents) throw Finding("searches find no index", alias);
-  std::map<std::string, std::int64_t> found;
-  for (const auto& [place, json] : *documents) {
-    const std::int64_t commit = commit_of(json);
-    const auto [known, is_first] = found.try_emplace(place.first, commit);
-    if (!is_first) known->second = std::min(known->second, commit);
-  }
-  const Generation in = generation(alias);
-  for (const std::string& id : histories_.documents(index)) {
-    const auto stranger = strangers_.find({in, id});
-    if (stranger != strangers_.end() &&
-        (!stranger->second || fibers_.now() - *stranger->second <= kRefreshes))
-      continue;
-    const auto commit = found.find(id);
-    if (commit != found.end())
-      histories_.found(index, id, commit->second);
-    else if (index == fake::kPosts)
-      histories_.found(index, id, std::nullopt);
-  }
-}
-
-Generation Simulation::generation(const std::string& alias) const {
-  return world_.elasticsearch.uuid_of(alias);
-}
-
-// As `lockstep verify --repair` does, for documents that something else has changed, and for others; and as
-// `lockstep dead-letters retry` does.
-void Simulation::operate() {
-  while (!load_is_over_) {
-    sleep(2s);
-    if (load_is_over_) return;
-    if (below(4) == 0) {
-      retry_dead_letters();
-      continue;
-    }
-    std::vector<std::string> ids;
-    for (std::uint32_t left = 1 + below(8); left > 0; --left) ids.push_back(post());
-    if (below(2) == 0) {
-      note("something else writes post " + ids.front());
-      strangers_[{generation("posts"), ids.front()}] = std::nullopt;
-      world_.elasticsearch.damage("posts", ids.front(), R"({"user":"stranger","n":0})");
-    }
-    repair(ids);
-  }
-}
-
-void Simulation::reindex() {
-  while (options_.reindexes && !load_is_over_) {
-    sleep(3s);
-    if (!load_is_over_) reindexer_.give_one();
-  }
-}
-
-// Of both generations, where there are two.
-void Simulation::repair(const std::vector<std::string>& ids) {
-  std::string text;
-  std::vector<FoundDocument> documents;
-  for (const std::string& each : ids) {
-    documents.push_back({DocumentId{each}, ""});
-    text += " " + each;
-  }
-  note("a repair of" + text);
-  try {
-    fake::FakeSource source(world_.database);
-    const std::unique_ptr<SourceTransaction> transaction =
-        static_cast<Source&>(source).changes().begin_repair();
-    for (const AppliedIndex& index : source.pipeline().indices) {
-      if (index.view == world_.posts().view)
-        transaction->add_repair(index, documents, {.reason = "verify --repair"});
-    }
-    transaction->commit();
-  } catch (const Error& error) {
-    note(std::string("the repair fails: ") + error.what());
-  }
-}
-
-void Simulation::retry_dead_letters() {
-  std::vector<std::string> ids;
-  for (const auto& [key, letter] : world_.database.snapshot()->dead_letters) ids.push_back(std::get<1>(key));
-  if (!ids.empty()) repair(ids);
-}
-
-// --- the end ---
-
-void Simulation::settle() {
-  world_.elasticsearch.refuse("");
-  const SteadyTime end = fibers_.now() + kUntilRest;
-  std::string unrest;
-  while (fibers_.now() < end && outcome_.finding.empty()) {
-    fibers_.sleep(500ms);
-    unrest = this->unrest();
-    if (!unrest.empty()) continue;
-    // What was refused before may become a dead letter only now: its leader was stopped.
-    if (const auto state = world_.database.snapshot(); !state->dead_letters.empty()) {
-      unrest = "there are dead letters: " + state->dead_letters.begin()->second.letter.reason;
-      retry_dead_letters();
-      continue;
-    }
-    unrest = reindexer_.finish();
-    if (!unrest.empty()) {
-      const std::string differs = world_.difference();
-      if (!differs.empty()) outcome_.finding = "two generations at rest: " + differs;
-      continue;
-    }
-    fibers_.sleep(2 * kRefreshes);
-    if (const std::string differs = difference(); !differs.empty())
-      outcome_.finding = "nothing is left to do: " + differs;
-    return;
-  }
-  if (outcome_.finding.empty()) outcome_.finding = "it does not come to rest: " + unrest;
-}
-
-std::string Simulation::difference() const {
-  std::string differs = world_.difference();
-  for (const std::string alias : {"posts", "files"}) {
-    const auto found = world_.elasticsearch.search(alias);
-    if (!found || *found != world_.elasticsearch.documents(alias))
-      differs += alias + ": not all of it is searchable\n";
-  }
-  for (const std::string& index : world_.elasticsearch.indices()) {
-    if (index.find("-check-") != index.npos) continue;  // of an `apply` that was killed
-    if (std::ranges::none_of(world_.database.pipeline().indices, [&](const AppliedIndex& each) {
-          return world_.elasticsearch.index_of(each.target()) == index;
-        }))
-      differs += index + " is nobody's\n";
-  }
-  return differs;
-}
-
-std::string Simulation::unrest() const {
-  const std::shared_ptr<const fake::State> state = world_.database.snapshot();
-  if (network_.late() > 0) return "a late request is still on its way";
-  if (state->position != state->outbox.size()) return "the checkpoint has not passed all changes";
-  if (!state->jobs.empty()) return "there are jobs";
-  if (!state->set_aside.empty()) return "an index is paused: " + state->set_aside.begin()->second;
-  const bool is_due = std::ranges::any_of(state->due, [](const auto& due) { return !due.second.empty(); });
-  return is_due ? "documents are due" : "";
+  fibers_.sleep(time);
 }
 
 }  // namespace lockstep::simulation

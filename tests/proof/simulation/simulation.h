@@ -1,5 +1,5 @@
-// One run: two processes of the program, a database and Elasticsearch in memory, writers, a network, deaths,
-// and somebody who looks on. Everything that happens follows from the seed.
+// One run: two processes of the program, a database and Elasticsearch in memory, writers, operators, a
+// network, deaths, and observers that check the properties. Everything that happens follows from the seed.
 #pragma once
 
 #include <chrono>
@@ -16,33 +16,54 @@
 #include <vector>
 
 #include "replicator/pipeline/leader.h"
+#include "replicator/pipeline/repair/verification.h"
 #include "replicator/pipeline/waiter.h"
 #include "tests/proof/simulation/fibers.h"
 #include "tests/proof/simulation/histories.h"
 #include "tests/proof/simulation/network.h"
 #include "tests/proof/simulation/reindexer.h"
+#include "tests/proof/simulation/schedule.h"
+#include "tests/proof/simulation/traits.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::simulation {
 
-/// Ids of posts that there can be, from p0 on.
-inline constexpr int kPostIds = 30;
+/// The user whose posts Elasticsearch refuses, until the load is over.
+inline constexpr const char* kRefusedUser = "bad";
+
+/// What the searchable documents of an index may lag behind.
+inline constexpr std::chrono::seconds kRefreshes{1};
+
+/// The number of the commit that has made a document what it is.
+std::int64_t commit_of(const std::string& json);
 
 struct Options {
   std::uint64_t seed = 1;
-  /// So long there are writers, deaths and weather; then all has to become equal.
+  /// So long there are writers, deaths and weather, at most; then all has to become equal.
   std::chrono::seconds load{30};
-  bool reindexes = false;  ///< there is an operator who reindexes
-  bool tells_all = false;  ///< prints each event as it comes
+  bool tells_all = false;                          ///< prints each event as it comes
+  std::optional<std::set<std::string>> only = {};  ///< all events but these are left out
+  int order = 0;                                   ///< another one of the threads, for the same events
+};
+
+/// An event that the run has begun.
+struct Begun {
+  std::string name;
+  std::string words;
 };
 
 struct Outcome {
   std::string finding;          ///< empty: every property held
   std::deque<std::string> log;  ///< the last events, in words
-  std::uint64_t hash = 0;       ///< of all events
+  std::vector<Begun> events;
+  std::uint64_t hash = 0;  ///< of all that happened
   std::chrono::milliseconds simulated{};
   std::int64_t commits = 0;
   int deaths = 0;
+  std::chrono::milliseconds slowest_own{};  ///< change of a document of its own, in fair conditions
+  std::chrono::milliseconds slowest_end{};  ///< until nothing was left to do, with fair weather
+  double most_work = 0;                     ///< documents rendered for one that was due
+  std::int64_t most_growth = 0;             ///< of a process, in bytes, when all was done twice
 };
 
 class Simulation {
@@ -60,54 +81,103 @@ class Simulation {
     const void* source = nullptr;  // its connection, as the database knows the leader
   };
 
-  void note(const std::string& event);
+  /// A document of its own, whose changes nothing else may hold up.
+  struct Own {
+    std::int64_t commit = 0;
+    SteadyTime since{};
+    bool is_awaited = false;
+    SteadyTime fair_since{};
+  };
+
+  void note(const std::string& what);
+  void begins(const Event& event, const std::string& words);
   void tell(const std::string& line);
+  void find(const std::string& property, const std::string& details);
   void watch(const fake::Operation& operation, const std::string& json);
   void run_all();
 
   void run_process(int number);
   void begin_process(int number);
   void disturb_processes();
-  void kill(int number);
-  void stop(int number);
+  void kill(Event& event, int number);
+  void stop(Event& event, const std::vector<int>& numbers);
+  void take_a_step(fake::Step step);
 
-  void write();
-  void write_once();
+  // load.cc
+  void write(int writer);
+  void write_once(Event& event);
+  void change_own(IndexId index);
   void change_weather();
   void forget_deletes();
-  void wait();
+  void operate();
+  void repair(const std::vector<std::string>& ids);
+  void retry_dead_letters();
+  void reindex();
+  void disturb_source();
+  void crash(Event& event);
+  void restore(Event& event);
+  void disturb_indices();
+  void replace(Event& event);
+  void remove(Event& event);
+  void exchange(Event& event);
+  /// From now on the two sides do not fit, until a leader has looked.
+  void doubt();
+  bool is_doubted() const;
+
+  // checks.cc
+  void check_exchanged(const fake::Operation& operation);
+  void wait(int waiter);
+  void verify();
+  bool verify_once();
+  void judge_reported(const AppliedIndex& index, const DifferingDocument& reported);
   void search();
   void search_once();
   void search_once(IndexId index, const std::string& alias);
-  void operate();
-  void reindex();
-  void repair(const std::vector<std::string>& ids);
-  void retry_dead_letters();
+  bool is_fair(IndexId index) const;
+  void await_own();
+  bool own_is_written(IndexId index, std::int64_t commit) const;
   void settle();
+  bool come_to_rest();
   std::string unrest() const;
+  std::string unfinished() const;
   std::string difference() const;
-  Generation generation(const std::string& alias) const;
+  void check_work();
+  void check_memory();
 
-  std::chrono::microseconds about(std::chrono::microseconds mean);
-  void sleep(std::chrono::microseconds mean) { fibers_.sleep(about(mean * pace_)); }
-  std::uint32_t below(std::uint32_t bound) { return fibers_.random() % bound; }
-  std::string post() { return "p" + std::to_string(below(kPostIds)); }
-  std::string file() { return "f" + std::to_string(below(10)); }
-  std::string user();
+  /// What a source of events does until the load is over: `happen` for each event, after a while.
+  void each_event(const std::string& source, std::chrono::microseconds mean,
+                  const std::function<void(Event&)>& happen);
+  std::int64_t begin_commit();
+  /// That searches find; 0: none, or several.
+  Generation generation(const std::string& alias) const { return world_.elasticsearch.uuid_of(alias); }
+  const AppliedIndex& index(IndexId id) const { return *world_.pipeline.find(id); }
 
   const Options options_;
-  const int pace_;  // all that comes and goes takes so many times as long
+  Schedule schedule_;
+  const Traits traits_;
   Fibers fibers_;
   fake::World world_;
   Network network_;
   Histories histories_;
+  Lot steps_;  // of the source: how long they take
   std::map<int, Process> processes_;
   Reindexer reindexer_;
+  std::map<IndexId, Own> own_;
+  SteadyTime disturbed_{};  // until then a process was, the last time
   // Documents that something else has written, and since when that is no longer so.
   std::map<std::pair<Generation, std::string>, std::optional<SteadyTime>> strangers_;
   Outcome outcome_;
   std::int64_t commit_ = 0;   // the number of the last one
+  std::int64_t due_ = 0;      // documents that commits and operators have made due
   std::int64_t durable_ = 0;  // of the last one that a crash cannot take back
+  std::vector<std::pair<std::int64_t, std::int64_t>> lost_;        // after the first, up to the second
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken_back_;  // by a restore, likewise
+  std::shared_ptr<const fake::State> backup_;
+  std::int64_t backed_up_ = 0;           // the last commit in it
+  bool is_away_ = false;                 // the source
+  int doubts_ = 0;                       // times that the two sides ceased to fit
+  Epoch doubted_{-1};                    // that the program had, the last time
+  std::optional<SteadyTime> exchanged_;  // since then the alias of the posts leads elsewhere
   bool load_is_over_ = false;
 };
 

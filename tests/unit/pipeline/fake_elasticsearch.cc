@@ -166,6 +166,30 @@ void Elasticsearch::create(const std::string& alias, const std::string& identity
   index.mappings["_meta"]["lockstep"] = {{"pipeline", "test"}, {"identity", identity}, {"epoch", 0}};
 }
 
+void Elasticsearch::remove(const std::string& alias) {
+  const std::lock_guard lock(mutex_);
+  indices_.erase(name_of(alias));
+}
+
+bool Elasticsearch::has(const std::string& alias) const {
+  const std::lock_guard lock(mutex_);
+  return !names_of(alias).empty();
+}
+
+void Elasticsearch::lead_elsewhere(const std::string& alias, const std::string& identity) {
+  const std::lock_guard lock(mutex_);
+  Index other;
+  other.uuid = ++last_uuid_;
+  other.aliases = at(alias).aliases;
+  other.mappings["_meta"]["lockstep"] = {{"pipeline", "another"}, {"identity", identity}, {"epoch", 0}};
+  apart_[alias] = std::exchange(at(alias), std::move(other));
+}
+
+void Elasticsearch::lead_back(const std::string& alias) {
+  const std::lock_guard lock(mutex_);
+  at(alias) = std::move(apart_.extract(alias).mapped());
+}
+
 std::int64_t Elasticsearch::epoch(const std::string& alias) const {
   const std::lock_guard lock(mutex_);
   return at(alias).mappings.at("_meta").at("lockstep").at("epoch");
@@ -196,8 +220,10 @@ void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
 
 void Elasticsearch::refresh_by_itself() {
   const std::lock_guard lock(mutex_);
-  for (auto& [name, index] : indices_) {
-    if (index.settings.value("index.refresh_interval", "") != "-1") index.searchable = index.documents;
+  for (Indices* const indices : {&indices_, &apart_}) {
+    for (auto& [name, index] : *indices) {
+      if (index.settings.value("index.refresh_interval", "") != "-1") index.searchable = index.documents;
+    }
   }
 }
 

@@ -84,6 +84,14 @@ class Elasticsearch {
   /// A snapshot of what is there is restored over the closed index, which keeps its uuid.
   void restore(const std::string& alias);
 
+  /// The index is deleted, and its alias with it. The next create() makes another one.
+  void remove(const std::string& alias);
+  bool has(const std::string& alias) const;
+
+  /// The alias leads to an index of another pipeline, until lead_back().
+  void lead_elsewhere(const std::string& alias, const std::string& identity);
+  void lead_back(const std::string& alias);
+
   /// Something else stands behind the alias, which `apply` has not made.
   void forget_mark(const std::string& alias);
 
@@ -177,6 +185,7 @@ class Elasticsearch {
   // Everything below is guarded by mutex_.
   Indices indices_;
   int last_uuid_ = 0;
+  Indices apart_;  // by the alias that leads elsewhere
   std::string refused_text_;
   std::string changed_text_;
   std::string changed_json_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "replicator/error.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
@@ -106,6 +107,19 @@ TEST_F(VerificationTest, ADocumentThatLeavesTheViewAndComesBackBetweenTwoLooksIs
     world_.put_post("4", "ann");
   });
   verify();
+  EXPECT_EQ(named_, std::set<std::string>{});
+}
+
+// The alias points to another generation now, which lacks what it refuses, or what is still on its way there.
+TEST_F(VerificationTest, NothingIsReportedOfTheIndexThatAReindexPutsInPlace) {
+  world_.elasticsearch.damage("posts", "2", "{}");
+  before_each_look(kWithContents, [this] {
+    world_.database.write([](State& state) {
+      note_revision(state);
+      return true;
+    });
+  });
+  EXPECT_THROW(verify(), Error);
   EXPECT_EQ(named_, std::set<std::string>{});
 }
 
