@@ -12,7 +12,7 @@ from links_test import CODE, pages, prose  # noqa: E402
 WORDS = {word: instead for group in tomllib.loads((ROOT / "tests/docs/words.toml").read_text()).values() for word, instead in group.items()}
 # Pages, and how many words they may have together: `wc -w`. A page that grows takes words away elsewhere.
 LENGTHS = [
-    ("README.md", 855),
+    ("README.md", 700),
     ("installing.md", 800),
     ("first-index.md", 1500),
     ("howto-rails.md", 500),

@@ -29,7 +29,10 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
     if (!status) throw Error({"watching the reindex of " + alias, "the pipeline is no longer applied"});
     const auto found = std::find_if(status->reindexes.begin(), status->reindexes.end(),
                                     [&](const ReindexStatus& each) { return each.alias == alias; });
-    if (found == status->reindexes.end()) return std::nullopt;
+    if (found == status->reindexes.end()) {
+      line_.clear();
+      return std::nullopt;
+    }
     if (is_so(*found)) {
       line_.clear();
       return *found;
