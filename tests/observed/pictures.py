@@ -13,7 +13,7 @@ from printed import Page, Session
 from shop import ROOT, psql
 
 PICTURES = pathlib.Path(ROOT, "docs/pictures")
-WIDTH, HEIGHT = 1000, 900
+WIDTH, HEIGHT = 1000, 720
 QUIET_SECONDS = 15  # of small changes alone, for the charts
 EVERYTHING = "update shop.products set name = name || ' 2'"
 SMALL = "update shop.orders set status = 'sent' where id between {0} and {0} + 5"
