@@ -61,7 +61,7 @@ class Block:
     def __init__(self, match):
         self.language, self.text = match["language"], match["text"]
         self.begin, self.end = match.span("text")
-        named = re.search(r"`([\w./-]+)`:$", match["before"])
+        named = re.search(r"Save this as `([\w./-]+)`:$", match["before"])
         self.file = named and named[1]
 
     def steps(self):
