@@ -187,7 +187,7 @@ bool JobRunner::has_room() {
 bool JobRunner::read_page() {
   const bool is_for_all = ++pages_read_ % kForAll == 0;
   for (const auto& [index, due] : due_) {
-    const bool goes_first = due->index().beside.empty() && steady_now() - due->added_at() >= kStillGrows;
+    const bool goes_first = !due->index().beside && steady_now() - due->added_at() >= kStillGrows;
     if (goes_first && !is_for_all && read_page(*due)) return true;
   }
   for (std::size_t tries = work_.size(); tries > 0; --tries) {
