@@ -6,6 +6,7 @@
 #include "replicator/error.h"
 #include "replicator/listed.h"
 #include "replicator/unknown_value.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -74,7 +75,7 @@ std::string repetition_text(const std::string& reason, bool is_id_changed) {
 }
 
 std::string reason_to_compare(const std::vector<std::string>& replaced) {
-  return listed(replaced) + " may have been another for a while since the last apply";
+  return warning("parts_replaced", {listed(replaced)});
 }
 
 std::string definition_text(const IndexConfig& index) {

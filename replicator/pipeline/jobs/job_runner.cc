@@ -11,6 +11,7 @@
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/sweep.h"
 #include "replicator/pipeline/rendering.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -398,7 +399,7 @@ std::string JobRunner::trouble(IndexId index) const {
 std::vector<std::string> JobRunner::troubles() const {
   std::vector<std::string> all;
   for (const auto& work : work_) {
-    if (!work->trouble().empty()) all.push_back(work->name() + " cannot go on: " + work->trouble());
+    if (!work->trouble().empty()) all.push_back(warning("job_stuck", {work->name(), work->trouble()}));
   }
   return all;
 }
