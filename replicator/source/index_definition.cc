@@ -40,7 +40,7 @@ const IndexConfig* configured_index(const Config& config, const std::string& ali
 
 // Its faults are told with the line of the alias.
 IndexConfig as_stored(const Config& config, const StoredIndex& index) {
-  const IndexConfig* const alias = configured_index(config, index.beside.empty() ? index.name : index.beside);
+  const IndexConfig* const alias = configured_index(config, index.beside.value_or(index.name));
   IndexConfig kept;
   kept.alias = index.name;
   kept.line = alias == nullptr ? 0 : alias->line;

@@ -71,7 +71,7 @@ std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, co
     SqliteAlteredIndex each{alias,
                             index.id,
                             index.followed,
-                            index.beside.empty(),
+                            !index.beside,
                             index.definition,
                             to_text(parts),
                             changed_parts(parts, index.definition),

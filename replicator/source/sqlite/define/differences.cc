@@ -92,7 +92,7 @@ void add_capture_differences(SqliteConnection& connection, const SqliteApplied& 
 }
 
 // A kept generation continues without what its view got later.
-void add_missing_fields(const std::string& alias, const SqliteAppliedIndex& index, const SqliteTable& view,
+void add_missing_fields(const std::string& alias, const AppliedIndexRow& index, const SqliteTable& view,
                         std::vector<SqliteDifference>& differences) {
   if (index.was_swapped) return;
   std::string names;
