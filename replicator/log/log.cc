@@ -14,7 +14,6 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +26,7 @@
 #include "replicator/log/log_repeats.h"
 #include "replicator/log/repeat_filter.h"
 #include "replicator/mutex.h"
+#include "replicator/wall_time.h"
 
 namespace lockstep {
 namespace {
@@ -77,7 +77,7 @@ class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
     nlohmann::ordered_json line = {
-        {"time", utc(message.time)},
+        {"time", utc_text(message.time)},
         {"level", level_name(message.level)},
         {"message", std::string_view(message.payload.data(), message.payload.size())}};
     for (const auto& [name, value] : fields_of_line()) line[name] = value;
@@ -86,17 +86,6 @@ class JsonFormatter final : public spdlog::formatter {
   }
 
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
-
- private:
-  static std::string utc(std::chrono::system_clock::time_point time) {
-    const auto since = time.time_since_epoch();
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, milliseconds);
-  }
 };
 
 // The journal, with the fields of a line: `journalctl LOCKSTEP_INDEX=posts`.

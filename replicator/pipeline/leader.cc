@@ -79,7 +79,8 @@ bool Leader::turn() {
   save_when_due();
   rise_above_foreign_versions();
   require_same_targets();
-  housekeeping_.run(steady_now(), changes.stood_still() ? SourceSince::kStoodStill : SourceSince::kUnknown);
+  housekeeping_.run(steady_now(),
+                    nothing_behind_ == tail.position() ? SourceSince::kStoodStill : SourceSince::kUnknown);
   return worked;
 }
 
@@ -145,8 +146,7 @@ void Leader::stop_following(const UnreadableJob& job) {
 
 void Leader::save_when_due() {
   const auto unsaved = checkpoint.age(steady_now());
-  const milliseconds save_after = changes.is_awaited() ? 0ms : checkpoint.pace().idle;
-  const bool is_due = (writer.has_news() && unsaved >= save_after) ||
+  const bool is_due = (writer.has_news() && unsaved >= checkpoint.save_within()) ||
                       (unsaved >= kSaveQuietAfter && (unsaved >= kSaveEmptyAfter || !has_small_outbox()));
   if (is_due && tail.idle()) checkpoint.save(tail.position());
 }
@@ -160,20 +160,26 @@ void Leader::wait_for_work(const std::stop_token& stop) {
   const SteadyTime now = steady_now();
   const milliseconds configured = world.config.replication.poll_interval;
   const auto quiet = now - followed_at_;
+  const milliseconds save_within = checkpoint.save_within();
   const bool anything_in_hand =
-      !tail.at_end() || !tail.idle() || !writer.idle() || !jobs.all_done() || changes.is_awaited();
+      !tail.at_end() || !tail.idle() || !writer.idle() || !jobs.all_done() || save_within == 0ms;
   if (anything_in_hand) {
     wake_up.wait(quiet < kBusyFor ? std::min(kBusyPollInterval, configured) : configured, stop);
   } else if (quiet < kBusyFor) {
     // No longer than until the next save is due.
     const auto unsaved = std::chrono::ceil<milliseconds>(checkpoint.age(now));
-    const milliseconds until_save = std::max(checkpoint.pace().idle - unsaved, 1ms);
+    const milliseconds until_save = std::max(save_within - unsaved, 1ms);
     const milliseconds at_most = writer.has_news() ? std::min(until_save, kBusyWait) : kBusyWait;
-    changes.await_change(tail.position(), std::min(kBusyCheckInterval, configured), at_most);
+    await_change(std::min(kBusyCheckInterval, configured), at_most);
   } else {
     const LookPace pace = look_pace(std::chrono::duration_cast<milliseconds>(quiet), configured);
-    changes.await_change(tail.position(), pace.check_every, pace.at_most);
+    await_change(pace.check_every, pace.at_most);
   }
+}
+
+void Leader::await_change(milliseconds check_every, milliseconds at_most) {
+  nothing_behind_.reset();
+  if (!changes.await_change(tail.position(), check_every, at_most)) nothing_behind_ = tail.position();
 }
 
 bool Leader::at_rest() const {

@@ -87,7 +87,7 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
 // A generation beside another that somebody has deleted ends its reindex (reindexing.h), and not the
 // pipeline.
 bool is_deleted_generation(ElasticsearchClient& elasticsearch, const AppliedIndex& index) {
-  return !index.beside.empty() && elasticsearch.indices_of(index.target()).empty();
+  return index.beside && elasticsearch.indices_of(index.target()).empty();
 }
 
 // Indices that cannot be written under the new epoch. One of them stops no other (promise 4).
@@ -134,7 +134,7 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   std::vector<std::string> applied;
   for (const IndexConfig& index : config.indices) configured.push_back(index.alias);
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.beside.empty()) applied.push_back(index.alias);
+    if (!index.beside) applied.push_back(index.alias);
   }
   std::sort(configured.begin(), configured.end());
   std::sort(applied.begin(), applied.end());
@@ -147,8 +147,8 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
 }
 
 std::string remedy_of_lost_mark(const AppliedIndex& index) {
-  if (index.beside.empty()) return remedy_of_lost_mark(index.alias);
-  return "end the reindex with `lockstep reindex --finish " + index.beside +
+  if (!index.beside) return remedy_of_lost_mark(index.alias);
+  return "end the reindex with `lockstep reindex --finish " + *index.beside +
          "`, or with --abort before the alias has moved, then delete the index " + index.alias;
 }
 
@@ -200,7 +200,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   for (const AppliedIndex& index : pipeline.indices) {
     if (!partners.targets.contains(index.id) || unfit.why().contains(index.id)) continue;
     unfit.unless_fit(index, [&] {
-      const bool has_one = index.written_by.empty();
+      const bool has_one = !index.written_by;
       if (has_one && may_have_forgotten.contains(index.id))
         drop_forgotten(elasticsearch, index.alias, pipeline.identity);
       mark(elasticsearch, index, epoch, now, settled[index.id]);

@@ -11,7 +11,7 @@ namespace lockstep {
 
 RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_(most) {
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.beside.empty()) aliases_[index.id] = index.alias;
+    if (!index.beside) aliases_[index.id] = index.alias;
   }
 }
 

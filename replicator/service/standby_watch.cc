@@ -35,7 +35,7 @@ void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
     IndexProgress& told = progress.indices[index.id];
     told.alias = index.alias;
     told.dead_letters = index.dead_letters;
-    told.set_aside = !index.set_aside.empty();
+    told.set_aside = index.set_aside.has_value();
   }
 }
 

@@ -221,7 +221,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
     Json json = counters_json(counters, progress, document);
     json.update({{"alias", index.alias},
                  {"dead_letters", index.dead_letters},
-                 {"set_aside", !index.set_aside.empty()},
+                 {"set_aside", index.set_aside.has_value()},
                  {"refused", Json::array()},
                  {"due", due_of(index.alias, index.due)},
                  {"jobs", Json::array()}});

@@ -143,16 +143,16 @@ class DeadLetters final : public Verb {
     for (const AppliedIndex& index : source_->pipeline().indices) {
       const bool is_chosen =
           std::find(filter_.indices.begin(), filter_.indices.end(), index.id) != filter_.indices.end();
-      if (index.beside.empty() || !is_chosen) continue;
+      if (!index.beside || !is_chosen) continue;
       DeadLetterFilter its = filter_;
       its.indices = {index.id};
       if (source_->dead_letters().count(its) == 0) continue;
       throw UsageError(
-          "the alias " + index.beside + " may move to " + index.alias +
+          "the alias " + *index.beside + " may move to " + index.alias +
           ", and only its dead letters say that it differs from its view; let them be retried, "
           "move the alias all the same with `lockstep reindex --force`, or do without the index: "
           "`lockstep reindex --finish " +
-          index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
+          *index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
     }
   }
 

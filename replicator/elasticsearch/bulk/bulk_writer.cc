@@ -11,6 +11,7 @@
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
 #include "replicator/thread.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -146,10 +147,9 @@ BulkWriterState BulkWriter::state() const {
   for (const auto& worker : workers_) {
     if (worker->on_wire != nullptr && now - worker->on_wire_since >= options_.long_request) {
       const BulkRequest& request = *worker->on_wire;
-      state.unanswered =
-          "Elasticsearch has not answered a request of " + std::to_string(request.items().size()) +
-          " writes of index " + request.alias() + ", for more than " +
-          std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
+      const auto seconds = duration_cast<std::chrono::seconds>(options_.long_request).count();
+      state.unanswered = warning(
+          "unanswered", {std::to_string(request.items().size()), request.alias(), std::to_string(seconds)});
     }
     if (worker->reason.empty() || worker->takes_others) continue;
     state.waiting = true;

@@ -37,9 +37,9 @@ Standing::Standing(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch ep
       most_behind_slow_write_(patience.most_behind_slow_write),
       held_(pipeline, std::move(world.transport), std::move(world.on_released), patience.ask_again) {
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.set_aside.empty()) continue;
+    if (!index.set_aside) continue;
     paused_.insert(index.id);
-    pauses_[index.id].reason = index.set_aside;
+    pauses_[index.id].reason = *index.set_aside;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_links.h"
+#include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/partition_tracks.h"
 #include "replicator/source/postgres/define/resolver.h"
 
@@ -62,7 +63,6 @@ class Designer {
     }
     IndexDesign index;
     index.alias = config.alias;
-    index.view = view->name;
     index.view_oid = view->oid;
     index.line = place(config.line);
     index.configured = definition_text(config);
@@ -95,12 +95,8 @@ class Designer {
             "give it another in the view: (…) collate \"C\" as _id");
       return false;
     }
-    index.id_type = id->type;
+    static_cast<DocumentShape&>(index) = shape_of(view, {});
     index.id_column = id->number;
-    for (const PostgresColumn& column : view.columns) {
-      if (column.name == "_routing") index.routed = true;
-      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
-    }
     keep_fields(config, index.fields);
     return true;
   }

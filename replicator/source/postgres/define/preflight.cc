@@ -35,7 +35,7 @@ class Preflight {
   std::vector<Finding> check() {
     if (!check_server() || !check_trust(config_) || !check_schema()) return std::move(findings_);
     Config followed = config_;
-    followed.indices = wanted_indices(config_, stored_indices_of(applied_));
+    followed.indices = wanted_indices(config_, stored_indices_of(applied_.indices));
     if (!lends_rights_ && !check_trust(followed)) return std::move(findings_);
     design_ = design_pipeline(transaction_, config_, followed.indices);
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());

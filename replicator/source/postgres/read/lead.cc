@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
-#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -152,28 +150,16 @@ Epoch PostgresLead::epoch() {
 }
 
 KnownPartners PostgresLead::known_partners() {
-  KnownPartners partners;
-  for (const pqxx::row& row :
-       session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_.id())) {
-    if (row[0].is_null()) throw missing_value("lockstep's table checkpoint", "partners.place");
-    partners.place = row[0].c_str();
-    partners.quiet = row[1].as<bool>();
-    partners.landed = row[2].as<bool>();
-    if (!row[3].is_null()) partners.targets[IndexId{row[3].as<int>()}] = row[4].c_str();
-  }
-  return partners;
+  const pqxx::result row = session_.ask(
+      "loading what is known of both sides",
+      "select partners::text as partners from {schema}.checkpoint where pipeline = $1", pipeline_.id());
+  return row.empty() ? KnownPartners{} : partners_in(stored<std::string>(row[0][0], "checkpoint"));
 }
 
 Epoch PostgresLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
-  std::vector<IndexId> indices;
-  std::vector<std::string> uuids;
-  for (const auto& [index, uuid] : partners.targets) {
-    indices.push_back(index);
-    uuids.push_back(uuid);
-  }
   constexpr const char* kDoing = "raising the epoch";
   return epoch_of(session_.ask(kDoing, statement_with_place(session_, "raise_epoch"), pipeline_.id(),
-                               at_least.value, partners.place, ids_literal(indices), array_literal(uuids)),
+                               at_least.value, partners.place, targets_text(partners)),
                   kDoing);
 }
 

@@ -11,6 +11,7 @@
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -208,14 +209,12 @@ std::vector<std::string> PostgresOutboxCare::unfollowed_parts() {
   for (const auto& [what, part] : unfollowed_) {
     const auto error = errors_.find(part.table);
     if (error == errors_.end() && part.since > late) continue;
-    std::string sentence = what + ", and changes of its rows are not followed: ";
+    std::string why = "run `lockstep apply`";
     if (error != errors_.end())
-      sentence += error->second + "; run `lockstep apply`. If a right is missing, `lockstep check` names it";
-    else if (const std::string holders = holders_of(part.oid); !holders.empty())
-      sentence += holders;
-    else
-      sentence += "run `lockstep apply`";
-    sentences.push_back(std::move(sentence));
+      why = error->second + "; run `lockstep apply`. If a right is missing, `lockstep check` names it";
+    else if (std::string holders = holders_of(part.oid); !holders.empty())
+      why = std::move(holders);
+    sentences.push_back(warning("part_not_followed", {what, why}));
   }
   return sentences;
 }
@@ -263,7 +262,7 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
   for (std::string& sentence : unfollowed_parts()) differences.push_back(std::move(sentence));
   for (const pqxx::row& row : session_.ask("looking for rights that are lent", postgres_sql("rights_at_risk"),
                                            pipeline_.id(), schema_name_)) {
-    differences.emplace_back(row[0].c_str());
+    differences.push_back(stored_warning(row[0].c_str(), row[1].c_str()));
   }
   PostgresTransaction direct(session_, "asking who holds the lead", Isolation::kEachStatement);
   for (const LeadLock& lock : lead_locks(direct, pipeline_.applied.identity)) {

@@ -79,7 +79,7 @@ IndexStatus index_of(const nlohmann::json& json) {
     index.refused.push_back({stored_at<std::string>(kind, "error", "dead_letter"), kind.at("documents")});
     index.dead_letters += index.refused.back().documents;
   }
-  if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
+  if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside").get<std::string>();
   for (const nlohmann::json& job : json.at("jobs")) index.jobs.push_back(job_of(job));
   if (const nlohmann::json& due = json.at("due"); !due.is_null()) {
     index.due = DueList{.index = index.id, .documents = due.at("documents"), .changes = due.at("changes")};

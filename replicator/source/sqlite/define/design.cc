@@ -15,6 +15,7 @@
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/catalog/view_links.h"
+#include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
 
@@ -110,7 +111,6 @@ class Designer {
     const SqliteViewReads& reads = *known;
     SqliteIndexDesign index;
     index.alias = config.alias;
-    index.view = view->name;
     index.line = place(config.line);
     index.json_fields = config.json_columns;
     index.configured = definition_text(config);
@@ -131,11 +131,7 @@ class Designer {
             "name the column that tells its documents apart: select … as _id");
       return false;
     }
-    index.id_type = id_type_of(connection_, view.name);
-    for (const SqliteTableColumn& column : view.columns) {
-      if (column.name == "_routing") index.routed = true;
-      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
-    }
+    static_cast<DocumentShape&>(index) = shape_of(view, {"", id_type_of(connection_, view.name), false, {}});
     for (const std::string& field : config.json_columns) {
       if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end()) continue;
       fault(config.line, "json: view " + view.name + " has no field " + field,

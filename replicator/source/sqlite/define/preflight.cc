@@ -80,7 +80,7 @@ class Preflight {
     check_journal();
     design_ = design_pipeline(
         connection_, config_,
-        wanted_indices(config_, stored_indices_of(load_applied(connection_, config_.pipeline))));
+        wanted_indices(config_, stored_indices_of(load_applied(connection_, config_.pipeline).indices)));
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_documents();
     for (const SqliteIndexDesign& index : design_.indices) check_searches(index);

@@ -14,6 +14,7 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -176,7 +177,7 @@ std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
   for (SqliteDifference& difference : lockstep::differences_from_applied(connection_, pipeline_.applied.name))
     differences.push_back(std::move(difference.text));
   SqliteStatement row(connection_, kComparing, sqlite_sql("rows_of_no_index"), pipeline_.id());
-  while (row.step()) differences.emplace_back(row[0].text());
+  while (row.step()) differences.push_back(stored_warning(row[0].text(), row[1].text()));
   return differences;
 }
 
