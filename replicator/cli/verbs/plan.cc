@@ -50,7 +50,7 @@ class Plan final : public Verb {
 
  private:
   void print(const DeploymentPlan& plan) const {
-    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden);
+    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden, colour_of_output());
     for (const Finding& obstacle : plan.obstacles)
       std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
     for (const IndexPlan& index : plan.indices) std::cout << ways_text(index);
