@@ -123,7 +123,7 @@ TEST_F(ReindexByHand, TheOldIndexIsTakenBackAtOnceWhenTheNewOneWasDeleted) {
   EXPECT_EQ(apply.exit_code, 1);
   EXPECT_THAT(apply.err, HasSubstr("reindex --back"));
   execute("update blog.posts set title = 'meanwhile' where id = 1");
-  const auto finish = begin_reindex({"--finish"});
+  const auto finish = begin_reindex({"--finish", "--yes"});
   EXPECT_TRUE(says(*finish, "which has every change"));
   EXPECT_THAT(posts_.concrete(), ElementsAre(generation(1))) << "the only complete one";
   pipeline_.must("reindex", {"--back"}, std::chrono::seconds(20));
@@ -182,12 +182,12 @@ TEST_F(ReindexByHand, OneThatCannotEndKeepsNoneOfTheOthersFromGoingOn) {
   pipeline_.must("reindex", {posts_.alias()});
   change_alias("add", 1);
   change_alias("remove", 2);
-  const auto finish = begin_reindex({"--finish", posts_.alias()});
+  const auto finish = begin_reindex({"--finish", "--yes", posts_.alias()});
   EXPECT_TRUE(says(*finish, "stands for " + generation(1)));
   pipeline_.set_mapping("more", mapping_of_title("keyword"));
   pipeline_.must("reindex", {more.alias()}, std::chrono::seconds(60));
   EXPECT_THAT(more.server().expect("GET", "/_alias/" + more.alias()).begin().key(), HasSubstr("-000002"));
-  pipeline_.must("reindex", {"--finish", "--force", posts_.alias()});
+  pipeline_.must("reindex", {"--finish", "--yes", "--force", posts_.alias()});
   EXPECT_EQ(finish->wait(kPatience), 0) << finish->err();
   EXPECT_TRUE(becomes_equal());
 }

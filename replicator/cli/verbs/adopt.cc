@@ -5,6 +5,7 @@
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/difference_text.h"
 #include "replicator/cli/text/json_text.h"
 #include "replicator/cli/text/plan_text.h"
@@ -16,7 +17,6 @@
 #include "replicator/log/log_command.h"
 #include "replicator/pipeline/foreign_writes.h"
 #include "replicator/pipeline/repair/survey.h"
-#include "replicator/process/terminal.h"
 #include "replicator/quantity.h"
 #include "replicator/service/rate_meter.h"
 
@@ -62,7 +62,7 @@ class Adopt final : public Verb {
     options.flag("--dry-run", dry_run_, "Compare the documents, say what would happen, and do nothing");
     options.flag("--delete-surplus", delete_surplus_, "Delete the documents that the view does not have");
     options.flag("--list", list_, "Print a line for each document that differs");
-    options.flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
+    yes_.add_to(options, YesOption::WithoutTerminal::kNoQuestion);
   }
 
   ExitCode run() override {
@@ -102,10 +102,10 @@ class Adopt final : public Verb {
     if (has_lost_mark) {
       std::cout << "  " << own->index << " is followed already, and gets its mark back\n" << std::flush;
     } else {
-      std::cout << plan_text(plan.steps, Sql::kHidden) << std::flush;
+      std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output()) << std::flush;
     }
     if (dry_run_) return ExitCode::kDone;
-    if (!yes_ && can_ask() && ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
+    if (!yes_.confirms("Apply this?")) return ExitCode::kFailed;
     log_command("adopt", config.pipeline);
     if (has_lost_mark) {
       sides.deployment.take_back(alias_);
@@ -216,7 +216,7 @@ class Adopt final : public Verb {
   bool dry_run_ = false;
   bool delete_surplus_ = false;
   bool list_ = false;
-  bool yes_ = false;
+  YesOption yes_;
 };
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include "replicator/cli/options/dead_letter_options.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/dead_letter_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/dead_letter_pages.h"
 #include "replicator/cli/verbs/dead_letter_retry.h"
 #include "replicator/error.h"
 #include "replicator/log/log_command.h"
-#include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -43,7 +43,7 @@ class DeadLetters final : public Verb {
       reading.flag("--json", json_, "Print one JSON object on each line");
     }
     for (Options changing : {retry, discard}) options_.add_all_to(changing);
-    discard.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    yes_.add_to(discard, YesOption::WithoutTerminal::kRefuse);
   }
 
   ExitCode run() override {
@@ -117,19 +117,16 @@ class DeadLetters final : public Verb {
 
   ExitCode discard() {
     options_.require_choice("discard");
-    if (!yes_ && !can_ask()) {
-      throw UsageError("discard asks before it forgets anything, and there is no terminal; give --yes");
-    }
+    yes_.require_answer("discard asks before it forgets anything");
     const std::int64_t found = source_->dead_letters().count(filter_);
     if (found == 0) {
       std::cerr << kNoDeadLetter;
       return ExitCode::kDone;
     }
     require_live();
-    if (!yes_ && ask("Forget " + dead_letters_text(found) +
-                     "? Their documents stay different from the view.") == Answer::kNo) {
+    if (!yes_.confirms("Forget " + dead_letters_text(found) +
+                       "? Their documents stay different from the view."))
       return ExitCode::kFailed;
-    }
     log_command("dead-letters discard", config_.pipeline);
     const std::int64_t discarded = source_->dead_letters().discard(filter_);
     std::cerr << "discarded " << dead_letters_text(discarded)
@@ -159,7 +156,7 @@ class DeadLetters final : public Verb {
   PipelineOption pipeline_;
   DeadLetterOptions options_;
   bool json_ = false;
-  bool yes_ = false;
+  YesOption yes_;
   Subcommand chosen_ = nullptr;
 
   // From run():

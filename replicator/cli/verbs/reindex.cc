@@ -14,6 +14,7 @@
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/options/rate_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/text/reindex_forecast.h"
@@ -50,9 +51,7 @@ std::string text_of(const std::string& file) {
 class ReindexVerb final : public Verb {
  public:
   const char* name() const override { return "reindex"; }
-  const char* summary() const override {
-    return "Give an index a new mapping or view, searched all the while";
-  }
+  const char* summary() const override { return "Change an index's mapping or view without downtime"; }
   const char* example() const override {
     return "lockstep reindex -c shop.toml --dry-run\nlockstep reindex -c shop.toml products --keep 2d\n"
            "lockstep reindex -c shop.toml products --back";
@@ -77,6 +76,7 @@ class ReindexVerb final : public Verb {
     Option back = options.flag("--back", back_, "Let the alias stand for the other index again");
     Option finish = options.flag("--finish", finish_, "Delete the other index now");
     Option abort = options.flag("--abort", abort_, "Take it back before the alias has moved");
+    yes_.add_to(options, YesOption::WithoutTerminal::kRefuse, "With --finish: ");
     options.flag("--json", json_, "With --dry-run: print one JSON object");
     back.excludes(finish).excludes(abort).excludes(dry_run).excludes(max_rate);
     finish.excludes(abort).excludes(dry_run).excludes(max_rate);
@@ -88,6 +88,7 @@ class ReindexVerb final : public Verb {
   ExitCode run() override {
     const Config config = pipeline_.load();
     const std::chrono::milliseconds keep = duration_of("--keep", keep_);
+    if (finish_) yes_.require_answer("reindex --finish asks before it deletes an index");
     if (max_rate_text_) max_rate_ = max_rate_of("--max-rate", *max_rate_text_);
     if (json_ && !dry_run_)
       throw UsageError("--json: it is for --dry-run; `lockstep status --json` tells of reindexes");
@@ -252,6 +253,7 @@ class ReindexVerb final : public Verb {
                              : finish_ ? ReindexWish::kFinish
                                        : ReindexWish::kAbort;
     const std::vector<Reindex> asked = reindexes_for(reindexes, wish, aliases_);
+    if (finish_ && !confirm_deletion(asked)) return ExitCode::kFailed;
     ReindexWatch watch(config);
     log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
     bool has_own_definition = false;
@@ -273,6 +275,15 @@ class ReindexVerb final : public Verb {
     }
     if (has_own_definition && !back_) drop_unneeded(config);
     return ExitCode::kDone;
+  }
+
+  bool confirm_deletion(const std::vector<Reindex>& finished) const {
+    if (!yes_.asks()) return true;
+    std::string indices;
+    for (const Reindex& reindex : finished)
+      indices += (indices.empty() ? "" : ", ") +
+                 (reindex.beside_name.empty() ? "the other index of " + reindex.alias : reindex.beside_name);
+    return yes_.confirms("Delete " + indices + "? There is no way back to it then.");
   }
 
   // What only the other view needed. The reindex is over all the same when the user has no right to that.
@@ -303,6 +314,7 @@ class ReindexVerb final : public Verb {
   std::optional<std::string> mapping_;
   std::optional<std::string> max_rate_text_;
   std::optional<std::optional<std::int64_t>> max_rate_;  // given: none is no limit
+  YesOption yes_;
   bool json_ = false;
   bool dry_run_ = false;
   bool back_ = false;
