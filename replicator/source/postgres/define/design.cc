@@ -47,7 +47,7 @@ class Designer {
 
   void deny(int line, std::string message) {
     design_.denied.push_back({Finding::Severity::kError, place(line), std::move(message),
-                              "run this as the role that owns the tracked tables"});
+                              "run this as the role that owns the tracked tables", Finding::Cause::kServer});
   }
 
   // --- indices ---

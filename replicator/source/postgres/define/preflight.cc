@@ -49,7 +49,8 @@ class Preflight {
 
  private:
   void fault(std::string place, std::string message, std::string remedy = {}) {
-    findings_.push_back({Severity::kError, std::move(place), std::move(message), std::move(remedy)});
+    findings_.push_back(
+        {Severity::kError, std::move(place), std::move(message), std::move(remedy), Finding::Cause::kServer});
   }
   void warn(std::string place, std::string message, std::string remedy = {}) {
     findings_.push_back({Severity::kWarning, std::move(place), std::move(message), std::move(remedy)});
@@ -189,7 +190,8 @@ class Preflight {
   std::vector<Finding> missing_for_apply() const {
     std::vector<Finding> missing;
     const auto add = [&](std::string message, std::string remedy) {
-      missing.push_back({Severity::kError, "role " + user_, std::move(message), std::move(remedy)});
+      missing.push_back({Severity::kError, "role " + user_, std::move(message), std::move(remedy),
+                         Finding::Cause::kServer});
     };
     const std::string quoted_user = session_.quote_name(user_);
     if (schema_owner_.empty() && !may_create_schema_) {
@@ -250,7 +252,7 @@ class Preflight {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
            "alter table " + name + " set logged, or verify after a crash");
     } else if (persistence == "t") {
-      fault("table " + name, "it is temporary", "track a table that stays");
+      findings_.push_back({Severity::kError, "table " + name, "it is temporary", "track a table that stays"});
     }
     if (facts[3].as<bool>()) {
       warn("table " + name,

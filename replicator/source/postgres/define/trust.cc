@@ -221,7 +221,8 @@ Finding to_finding(const std::vector<LentRight>& lent, const Config& config) {
   return {Finding::Severity::kError, "role " + lent.front().role, message,
           "run it as the owner of the tables, or as a role that is a member of it and of nothing else: --as "
           "postgresql://" +
-              lent.front().owner + "@" + url.substr(at == std::string::npos ? begin : at + 1)};
+              lent.front().owner + "@" + url.substr(at == std::string::npos ? begin : at + 1),
+          Finding::Cause::kServer};
 }
 
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config) {

@@ -89,7 +89,8 @@ class Preflight {
       findings_.push_back({difference.loses_changes ? Severity::kError : Severity::kWarning,
                            "source",
                            std::move(difference.text),
-                           {}});
+                           {},
+                           Finding::Cause::kServer});
     }
   }
 
@@ -107,10 +108,14 @@ class Preflight {
 
   // --- the file ---
 
+  void server_fault(std::string message, std::string remedy = {}) {
+    findings_.push_back(
+        {Severity::kError, "source", std::move(message), std::move(remedy), Finding::Cause::kServer});
+  }
+
   bool check_sqlite() {
     if (sqlite3_libversion_number() >= kOldestSqlite) return true;
-    fault("source", std::string("lockstep runs with SQLite ") + sqlite3_libversion(),
-          "install 3.38 or newer");
+    server_fault(std::string("lockstep runs with SQLite ") + sqlite3_libversion(), "install 3.38 or newer");
     return false;
   }
 
@@ -118,9 +123,9 @@ class Preflight {
     if (!has_own_tables(connection_)) return true;
     try {
       if (pending_migrations(connection_).empty()) return true;
-      fault("source", "an older lockstep has made its tables in this file", "run `lockstep apply`");
+      server_fault("an older lockstep has made its tables in this file", "run `lockstep apply`");
     } catch (const UsageError& error) {
-      fault("source", error.what());
+      server_fault(error.what());
     }
     return false;
   }
