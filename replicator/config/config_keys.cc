@@ -199,8 +199,8 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                           "one transaction may change, to be written at once while nothing "
                           "else waits. A change of more documents, or any of many while more "
                           "waits to be read or the index has something due, becomes due: it "
-                          "is written beside the tail, so that small changes do not wait for "
-                          "it. Lower it where Elasticsearch is slow and every millisecond "
+                          "is written alongside the tail, so that small changes do not wait for "
+                          "it. Lower it if Elasticsearch is slow and every millisecond "
                           "counts.",
            .example = "10000",
            .least = 1,
@@ -230,7 +230,7 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
       key<&Section::refresh>(
           {.name = "refresh",
            .description =
-               "When searches see what was written: at each index's own `refresh_interval`, or as soon as "
+               "When searches see a write: at each index's own `refresh_interval`, or as soon as "
                "the batch has been applied. The latter costs Elasticsearch a refresh for each batch.",
            .example = R"("after_batch")",
            .choices = {"interval", "after_batch"}}),
@@ -245,8 +245,8 @@ const std::vector<Key<HttpConfig>>& keys_of() {
           {.name = "listen",
            .description =
                "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
-               "Port 0 takes a free port. Each process of a host needs a port of its own: where another one "
-               "listens, `run` ends with exit code 2. Without it: no HTTP.",
+               "Port 0 takes a free port. Each process of a host needs a port of its own: if another one "
+               "listens there, `run` ends with exit code 2. Without it: no HTTP.",
            .example = R"("127.0.0.1:9464")",
            .check = listen_fault}),
   };
@@ -259,8 +259,8 @@ const std::vector<Key<SloConfig>>& keys_of() {
       key<&SloConfig::lag>(
           {.name = "lag",
            .description = "The longest time that a committed change may wait for Elasticsearch. `status`, "
-                          "metrics and the status page say for how much of the last day this was met. "
-                          "Without it they say nothing.",
+                          "metrics and the status page show for how much of the last day this was met. "
+                          "Without it they show nothing.",
            .example = R"("2s")",
            .least = 10,
            .most = 24 * kHour}),

@@ -83,7 +83,7 @@ void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
           {Severity::kWarning, place,
            "index " + index.alias + " sends its documents through the ingest pipeline " + pipeline +
                ": `verify` compares the fields that the view has, and no others",
-           "let the view, not the pipeline, give what changes in these fields: else they always differ"});
+           "let the view, not the pipeline, change these fields: otherwise they always differ"});
     }
   }
 }

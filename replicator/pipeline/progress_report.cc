@@ -90,7 +90,7 @@ void ProgressReport::find_differences() {
   const ReplicationProgress before = board_.read();
   for (const CaptureId capture : before.unknown_captures) {
     warnings.push_back("rows of the outbox are of capture " + std::to_string(capture.value) +
-                       ", which no pipeline has, so nobody knows what they changed; something else wrote "
+                       ", which no pipeline has, so their changes are not known; something else wrote "
                        "them: run `lockstep verify --repair`, then start lockstep again");
   }
   const std::vector<std::string>& known = before.warnings;

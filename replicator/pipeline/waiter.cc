@@ -130,7 +130,7 @@ class Waiter::Course {
         const bool is_seen =
             found.size() == 1 && (found.front().name == each.index || found.front().name == each.or_index);
         if (is_seen) continue;
-        why = "searches do not see it: the alias " + each.alias + " does not stand for " + each.index +
+        why = "searches do not see it: the alias " + each.alias + " does not point to " + each.index +
               ", or not for it alone; see `lockstep status`";
       }
     });

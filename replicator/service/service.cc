@@ -64,7 +64,7 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   const StatusPublisher publisher([&] { return open_status_writer(*current()); }, board, clock, {},
                                   {keeper, open_reader});
   const std::stop_callback on_stop(stop, [] {
-    spdlog::info("stopping: finishing what is in flight");
+    spdlog::info("stopping: finishing the requests in flight");
     systemd::notify_stopping();
   });
 

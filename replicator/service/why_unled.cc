@@ -9,8 +9,8 @@ namespace lockstep {
 // Whether the process still runs nobody knows: it may have been killed since its report.
 std::string why_unled(const std::optional<PipelineStatus>& status) {
   if (status && !status->obstacle.empty()) return status->obstacle;
-  if (!status || !is_running(*status)) return "nobody leads the pipeline: start `lockstep run`";
-  std::string text = "nobody leads the pipeline yet: " + status->leader->host + ", process " +
+  if (!status || !is_running(*status)) return "no process leads the pipeline: start `lockstep run`";
+  std::string text = "no process leads the pipeline yet: " + status->leader->host + ", process " +
                      std::to_string(status->leader->pid) + ", reported " + readable(status->leader->age) +
                      " ago";
   if (!status->leader->reason.empty()) text += " that it waits: " + status->leader->reason;
@@ -21,7 +21,7 @@ std::string why_unled(const std::function<std::unique_ptr<StatusReader>()>& open
   try {
     return why_unled(open_reader()->read());
   } catch (const Error& error) {
-    return std::string("nobody leads the pipeline, and whether a process runs cannot be read: ") +
+    return std::string("no process leads the pipeline, and whether a process runs cannot be read: ") +
            error.what();
   }
 }

@@ -52,7 +52,7 @@ class FakePageConnection final : public PageConnection {
   explicit FakePageConnection(Database& database) : database_(database) {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
-    if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+    if (is_cancelled_) throw Error({"reading alongside the leader's connection", "it was cancelled"});
     require_side_connection(database_);
     return std::make_unique<FakeTransaction>(database_, connection_, epoch);
   }

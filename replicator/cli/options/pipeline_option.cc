@@ -58,8 +58,9 @@ Config PipelineOption::load() {
 
 std::string PipelineOption::owner_url() const {
   if (!owner_url_.empty() && url_without_secrets(owner_url_) != owner_url_) {
-    std::cerr << "warning: everybody on this machine can read the password of --as in the list of processes; "
-                 "use --as-file or --as-env\n";
+    std::cerr
+        << "warning: every user of this machine can read the password of --as in the list of processes; "
+           "use --as-file or --as-env\n";
   }
   if (!owner_file_.empty()) return value_of("--as-file", secret_from_file(owner_file_));
   if (!owner_variable_.empty()) return value_of("--as-env", secret_from_environment(owner_variable_));

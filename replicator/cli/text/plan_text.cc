@@ -109,7 +109,7 @@ std::string ways_text(const IndexPlan& plan) {
 
 std::string grants_text(const std::string& role, const std::vector<std::string>& grants) {
   if (grants.empty()) return "";
-  std::string text = "\n-- What \"" + role + "\" needs for lockstep run:\n";
+  std::string text = "\n-- The rights that \"" + role + "\" needs for lockstep run:\n";
   for (const std::string& grant : grants) text += grant + ";\n";
   return text;
 }

@@ -23,7 +23,9 @@ namespace {
 class DeadLetters final : public Verb {
  public:
   const char* name() const override { return "dead-letters"; }
-  const char* summary() const override { return "List, show, retry or discard what Elasticsearch refused"; }
+  const char* summary() const override {
+    return "List, show, retry or discard the documents that Elasticsearch refused";
+  }
   const char* example() const override {
     return "lockstep dead-letters -c shop.toml list --since 2h\n"
            "lockstep dead-letters -c shop.toml show 4711\n"
@@ -144,12 +146,12 @@ class DeadLetters final : public Verb {
       DeadLetterFilter its = filter_;
       its.indices = {index.id};
       if (source_->dead_letters().count(its) == 0) continue;
-      throw UsageError(
-          "the alias " + index.beside + " may move to " + index.alias +
-          ", and only its dead letters say that it differs from its view; let them be retried, "
-          "move the alias all the same with `lockstep reindex --force`, or do without the index: "
-          "`lockstep reindex --finish " +
-          index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
+      throw UsageError("the alias " + index.beside + " may move to " + index.alias +
+                       ", and only its dead letters show that it differs from its view; let them be retried, "
+                       "move the alias anyway with `lockstep reindex --force`, or do without the index: "
+                       "`lockstep reindex --finish " +
+                       index.beside +
+                       "`, before a swap --abort (--index chooses the dead letters of others)");
     }
   }
 

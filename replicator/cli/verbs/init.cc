@@ -154,7 +154,7 @@ class Init final : public Verb {
     if (view_.empty() && table_.empty() && pgsync_.empty() && logstash_.empty())
       throw UsageError("init: give --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE");
     if (!with_.empty() && table_.empty())
-      throw UsageError("--with goes with --table; what a view reads is in its SQL");
+      throw UsageError("--with goes with --table; a view has its tables in its SQL");
     if (!logstash_.empty()) read_logstash();
     if (source_.empty()) throw UsageError("--source is required; without it $LOCKSTEP_SOURCE is read");
     if (pgsync_.empty() && alias_.empty()) alias_ = alias_of(view_.empty() ? table_ : view_);
@@ -258,7 +258,7 @@ class Init final : public Verb {
     for (const DraftField& field : fields) {
       add_unknown(above + field.name + ".", field.fields, unknown);
       if (field.kind == ValueKind::kMixed && field.mapping.empty())
-        unknown.push_back("what is in field " + above + field.name +
+        unknown.push_back("the contents of field " + above + field.name +
                           ", so it cannot be searched: its rows have no value yet, or values of several "
                           "shapes; change its mapping before you apply");
     }

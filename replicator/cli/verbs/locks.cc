@@ -32,9 +32,9 @@ class Locks final : public Verb {
                        "lockstep locks list", &Locks::list);
     Options show = add(options, "show", "Print one lock, and the operations that hold it",
                        "lockstep locks show /clinton", &Locks::show);
-    Options breaking = add(options, "break", "Free a lock, whoever holds it; its holder is deposed",
+    Options breaking = add(options, "break", "Free a lock that another process holds; its holder is deposed",
                            "lockstep locks break /clinton", &Locks::break_one);
-    add(options, "prepare", "Make what locks need and is missing: indices and scripts, or tables",
+    add(options, "prepare", "Make the missing indices and scripts, or tables, that locks need",
         "lockstep locks prepare", &Locks::prepare);
     for (Options reading : {list, show}) {
       reading.flag("--json", json_, "Print one JSON object on each line");
@@ -135,10 +135,9 @@ class Locks final : public Verb {
       case Broken::kNeedsRollForward:
         break;
     }
-    throw Error(
-        {"breaking the lock " + lock_,
-         "its holder has committed a change of the tree, and what it has not done yet would stay undone",
-         "run `lockstep tree recover`, which finishes the change once its lease has run out"});
+    throw Error({"breaking the lock " + lock_,
+                 "its holder has committed a change of the tree, and the rest of it would stay undone",
+                 "run `lockstep tree recover`, which finishes the change once its lease has run out"});
   }
 
   static std::string user() {

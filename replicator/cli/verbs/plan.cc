@@ -14,7 +14,7 @@ namespace {
 class Plan final : public Verb {
  public:
   const char* name() const override { return "plan"; }
-  const char* summary() const override { return "Print what apply would create, change or drop"; }
+  const char* summary() const override { return "Print the changes that apply would make"; }
   const char* example() const override {
     return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://shop_owner@/shop --sql";
   }

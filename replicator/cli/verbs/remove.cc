@@ -66,7 +66,7 @@ class Remove final : public Verb {
     const std::unique_ptr<Source> source = open_source(config, "remove");
     if (!source->lead().is_led()) return;
     throw Error({"removing pipeline " + config.pipeline, "it is running",
-                 "stop `lockstep run` first (`lockstep status` says where)"});
+                 "stop `lockstep run` first (`lockstep status` shows where)"});
   }
 
   PipelineOption pipeline_;

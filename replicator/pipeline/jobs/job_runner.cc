@@ -398,7 +398,7 @@ std::string JobRunner::trouble(IndexId index) const {
 std::vector<std::string> JobRunner::troubles() const {
   std::vector<std::string> all;
   for (const auto& work : work_) {
-    if (!work->trouble().empty()) all.push_back(work->name() + " cannot go on: " + work->trouble());
+    if (!work->trouble().empty()) all.push_back(work->name() + " cannot continue: " + work->trouble());
   }
   return all;
 }

@@ -21,7 +21,7 @@ def start(world, words):
 
 
 def run_rivals(world, number, writers):
-    """Whatever they do, the alias stands for one index, and in the end each generation equals the view."""
+    """Whatever they do, the alias points to one index, and in the end each generation equals the view."""
     for before, one, two in RIVALS:
         settle(world)
         if world.reindex()["state"] == "kept" and not before:

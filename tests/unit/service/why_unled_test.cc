@@ -17,21 +17,21 @@ PipelineStatus reported(const std::string& state, const std::string& reason, sec
 }
 
 TEST(WhyUnledTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneRuns) {
-  const std::string start = "nobody leads the pipeline: start `lockstep run`";
+  const std::string start = "no process leads the pipeline: start `lockstep run`";
   EXPECT_EQ(why_unled(std::nullopt), start);
   EXPECT_EQ(why_unled(PipelineStatus{}), start);
   EXPECT_EQ(why_unled(reported(kStoppedState, "", seconds(1))), start);
   EXPECT_EQ(why_unled(reported("following", "", kSilentAfter + seconds(1))), start);
-  EXPECT_EQ(
-      why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
-      "nobody leads the pipeline yet: db1, process 7, reported 1.0 s ago that it waits: asking it: refused");
+  EXPECT_EQ(why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
+            "no process leads the pipeline yet: db1, process 7, reported 1.0 s ago that it waits: asking it: "
+            "refused");
   EXPECT_EQ(why_unled(reported("following", "", seconds(1))),
-            "nobody leads the pipeline yet: db1, process 7, reported 1.0 s ago");
+            "no process leads the pipeline yet: db1, process 7, reported 1.0 s ago");
 }
 
 TEST(WhyUnledTest, WhatKeepsEveryoneFromLeadingIsSaidWhetherOrNotAProcessRuns) {
   PipelineStatus status = reported(kStoppedState, "", seconds(1));
-  status.obstacle = "nobody can take the lead: it is forbidden";
+  status.obstacle = "no process can become leader: it is forbidden";
   EXPECT_EQ(why_unled(status), status.obstacle);
   status.leader = std::nullopt;
   EXPECT_EQ(why_unled(status), status.obstacle);
@@ -41,9 +41,9 @@ TEST(WhyUnledTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
   const auto away = []() -> std::unique_ptr<StatusReader> {
     throw Error({"reading the status", "no right"});
   };
-  EXPECT_EQ(
-      why_unled(away),
-      "nobody leads the pipeline, and whether a process runs cannot be read: reading the status: no right");
+  EXPECT_EQ(why_unled(away),
+            "no process leads the pipeline, and whether a process runs cannot be read: reading the status: "
+            "no right");
 }
 
 TEST(WhyUnledTest, WhoWaitsForALeaderIsToldWhatThatWaitsForOnlyWhileItRuns) {

@@ -81,7 +81,7 @@ class Designer {
     const PostgresColumn* id = view.column("_id");
     if (id == nullptr) {
       fault(config.line, "view " + view.name + " has no column _id",
-            "name the column that tells its documents apart: select … as _id");
+            "name the column that identifies its documents: select … as _id");
       return false;
     }
     if (type_family(id->type_oid) == TypeFamily::kOther) {
@@ -118,9 +118,10 @@ class Designer {
     const std::string view = "view " + index.view;
     if (!reads.opaque.empty()) {
       warn(config.line,
-           view + " calls what the database cannot see into: " + listed(reads.opaque) +
+           view + " calls code that the database cannot see into: " + listed(reads.opaque) +
                "; tables that it reads are not known, and every update of a tracked table counts",
-           "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track what it reads");
+           "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track the tables that it "
+           "reads");
     }
     if (!reads.volatile_functions.empty()) {
       warn(config.line,
@@ -214,7 +215,7 @@ class Designer {
         way.names.insert(name);
       }
     }
-    if (way.columns.empty()) return {{{0, ""}}, {"what is no equality of two columns"}};
+    if (way.columns.empty()) return {{{0, ""}}, {"something else than an equality of two columns"}};
     return way;
   }
 

@@ -235,7 +235,7 @@ std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Co
   if (role.empty()) return std::nullopt;
   const std::string quoted = text(transaction, "select quote_ident($1)", role);
   const std::string schema = "schema " + transaction.session().schema();
-  PlanStep all{PlanStep::Action::kChange, "owner of " + schema + " and of what is in it",
+  PlanStep all{PlanStep::Action::kChange, "owner of " + schema + " and of its contents",
                quoted + ", the owner of the tracked tables", ""};
   if (!has_schema(transaction, config)) {
     all.sql = "alter " + schema + " owner to " + quoted;

@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kTaking = "taking the lead";
+constexpr const char* kTaking = "becoming leader";
 constexpr int kMostChanges = 3;
 
 // How far the WAL is flushed. Where the server does not tell of it, transactions count how far it has come.
@@ -66,7 +66,7 @@ void PostgresLead::require_primary() {
   if (!session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>())
     return;
   throw Error({kTaking, "the source is a standby",
-               "let source.url name the primary (a standby cannot tell which transactions are still running)",
+               "let source.url name the primary (a standby cannot show which transactions are still running)",
                Retry::kLater, Server::kSource});
 }
 
@@ -91,7 +91,7 @@ PostgresLead::Keys PostgresLead::keys() {
 }
 
 std::vector<LeadLock> PostgresLead::locks() {
-  PostgresTransaction direct(session_, "asking who leads", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "looking for the leader", Isolation::kEachStatement);
   return lead_locks(direct, pipeline_.applied.identity);
 }
 
@@ -137,7 +137,7 @@ SourceIdentity PostgresLead::identity() {
       statement_with_place(session_, "identify_source",
                            {{"timeline", session_.tells_wal() ? kTimelineOfWal : "''"},
                             {"progress", session_.tells_wal() ? kProgressOfWal : kProgressWithoutWal}});
-  const pqxx::row row = session_.ask("asking the source who it is", statement, pipeline_.id())[0];
+  const pqxx::row row = session_.ask("asking for the source's identity", statement, pipeline_.id())[0];
   const PostgresPlace here{row[0].c_str(), row[1].c_str()};
   const PostgresPlace known{row[2].c_str(), row[3].c_str()};
   return {is_same(known, here) ? known.name : here.name, row[4].c_str(), row[5].as<std::int64_t>(),
@@ -154,7 +154,7 @@ Epoch PostgresLead::epoch() {
 KnownPartners PostgresLead::known_partners() {
   KnownPartners partners;
   for (const pqxx::row& row :
-       session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_.id())) {
+       session_.ask("loading the identities of both sides", postgres_sql("load_partners"), pipeline_.id())) {
     if (row[0].is_null()) throw missing_value("lockstep's table checkpoint", "partners.place");
     partners.place = row[0].c_str();
     partners.quiet = row[1].as<bool>();

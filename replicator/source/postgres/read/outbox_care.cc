@@ -148,8 +148,8 @@ bool PostgresOutboxCare::truncate(const Leaf& leaf) {
 
 void PostgresOutboxCare::note_passed(Leaf& leaf, std::int64_t bytes) {
   if (std::exchange(leaf.passed, bytes) == bytes) return;
-  session_.ask("noting what of the outbox is passed", "select {schema}.note_outbox_passed($1, $2)", leaf.slot,
-               bytes);
+  session_.ask("noting the passed part of the outbox", "select {schema}.note_outbox_passed($1, $2)",
+               leaf.slot, bytes);
 }
 
 std::vector<std::string> PostgresOutboxCare::follow_parts_of(const std::string& table,
@@ -223,7 +223,7 @@ std::vector<std::string> PostgresOutboxCare::unfollowed_parts() {
 std::string PostgresOutboxCare::holders_of(const std::string& part) {
   std::string holders;
   for (const pqxx::row& row :
-       session_.ask("asking who holds a part of a table", postgres_sql("part_holders"), part)) {
+       session_.ask("asking which sessions lock a part of a table", postgres_sql("part_holders"), part)) {
     const LockWait wait{{}, row[0].c_str(), row[1].as<int>(), row[2].c_str(), row[3].c_str()};
     holders += (holders.empty() ? "" : ", and ") + reason_of(wait);
   }
@@ -231,7 +231,7 @@ std::string PostgresOutboxCare::holders_of(const std::string& part) {
 }
 
 std::vector<Difference> PostgresOutboxCare::find_differences() {
-  PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
+  PostgresTransaction transaction(session_, "looking for changes since the last apply");
   transaction.execute("set local lock_timeout = '100ms'");
   return lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_);
 }
@@ -240,7 +240,7 @@ std::vector<Difference> PostgresOutboxCare::find_differences() {
 void PostgresOutboxCare::note(const DefinitionNote& note) {
   if (note.known == note.now) return;
   const pqxx::result noted =
-      session_.ask("noting what an index is made of", "select {schema}.note_definition($1, $2, $3, $4)",
+      session_.ask("noting the definition of an index", "select {schema}.note_definition($1, $2, $3, $4)",
                    note.index, note.known, note.now, note.why);
   if (!note.why.empty() && noted[0][0].as<bool>())
     spdlog::info("{}: the index is compared with its view", note.why);
@@ -265,7 +265,7 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
                                            pipeline_.id(), schema_name_)) {
     differences.emplace_back(row[0].c_str());
   }
-  PostgresTransaction direct(session_, "asking who holds the lead", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "asking which session leads", Isolation::kEachStatement);
   for (const LeadLock& lock : lead_locks(direct, pipeline_.applied.identity)) {
     if (!lock.holder.is_lockstep) differences.push_back(in_words(lock.holder));
   }

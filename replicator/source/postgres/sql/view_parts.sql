@@ -385,7 +385,7 @@ from (
 where not exists (select 1 from {schema}.index as i where i.id = s.index)
 union all
 select false, 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
-       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+       || ', which this pipeline does not have, so it is never done; something else wrote it: correct it or delete it'
 from {schema}.job as j
 where j.pipeline = $1
   and not exists (select 1 from {schema}.index as i where i.id = j.index and i.pipeline = j.pipeline)

@@ -81,10 +81,10 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
 std::string in_words(const Broken& broken) {
   if (!broken.misfit.empty() && broken.is_missing) {
     return broken.misfit +
-           ", so changes are missed; run `lockstep apply`, with other tracks where they name what is gone";
+           ", so changes are missed; run `lockstep apply`, with other tracks if they name missing columns";
   }
   if (!broken.misfit.empty())
-    return broken.misfit + "; run `lockstep apply`, with other tracks where they name what is gone";
+    return broken.misfit + "; run `lockstep apply`, with other tracks if they name missing columns";
   return "triggers of table " + broken.table + (broken.is_missing ? " are gone" : " do not fit it any more") +
          ", so changes may be missed; a running service makes them again within seconds and compares, and "
          "`lockstep apply` does";

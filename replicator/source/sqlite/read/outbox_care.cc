@@ -169,7 +169,7 @@ void SqliteOutboxCare::have_put_back_compared() {
 }
 
 std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
-  constexpr const char* kComparing = "looking for what has changed since the last apply";
+  constexpr const char* kComparing = "looking for changes since the last apply";
   have_put_back_compared();
   const SqliteSnapshot snapshot(connection_, kComparing);
   std::vector<std::string> differences;

@@ -57,7 +57,7 @@ from (
 where not exists (select 1 from {schema}_index as i where i.id = s.index_id)
 union all
 select 'job ' || j.id || ' is of index ' || j.index_id
-       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+       || ', which this pipeline does not have, so it is never done; something else wrote it: correct it or delete it'
 from {schema}_job as j
 where j.pipeline = ?1
   and not exists (select 1 from {schema}_index as i where i.id = j.index_id and i.pipeline = j.pipeline)

@@ -67,13 +67,14 @@ TEST(PlanTextTest, OfAnIndexThatNeedsANewOneEachDifferenceSaysWhatItNeeds) {
       ways_text(plan),
       "! index posts-000001: field b: type is text, wanted long: needs `lockstep reindex posts`\n"
       "! index posts-000001: setting index.codec is not set, wanted default: needs a closed index, which "
-      "nobody can search, or `lockstep reindex posts`\n")
+      "cannot be searched, or `lockstep reindex posts`\n")
       << "its changes are steps, and only what no apply can do is named here";
 }
 
 TEST(PlanTextTest, GrantsCanBePastedIntoPsql) {
-  EXPECT_EQ(grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
-            "\n-- What \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");
+  EXPECT_EQ(
+      grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
+      "\n-- The rights that \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");
   EXPECT_EQ(grants_text("lockstep", {}), "");
 }
 
