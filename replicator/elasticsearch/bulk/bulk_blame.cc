@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostOthersAsked = 3;
 
 // The _id of a question that is about no document.
-constexpr std::string_view kNobody = "lockstep";
+constexpr std::string_view kProbeId = "lockstep";
 
 const DocumentKey& first_left(const BulkDelivery& delivery) {
   return delivery.request().items()[delivery.left().front()].key;
@@ -55,7 +55,7 @@ WriteProbe BulkBlame::ask_of_index(HttpTransport& transport, std::string_view al
                                    const DocumentKey& document) const {
   WriteProbe probe = ask(transport, alias, document);
   if (probe.answer != WriteProbe::Answer::kUnknown || !probe.is_of_request) return probe;
-  WriteProbe other = ask(transport, alias, {document.index, {std::string(kNobody)}, ""});
+  WriteProbe other = ask(transport, alias, {document.index, {std::string(kProbeId)}, ""});
   return other.answer == WriteProbe::Answer::kTaken ? other : probe;
 }
 
@@ -104,7 +104,7 @@ bool BulkBlame::takes_others(HttpTransport& transport, IndexId index) const {
   std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
   return std::ranges::any_of(others, [&](const BulkTarget& other) {
-    return ask(transport, other.alias, {other.index, {std::string(kNobody)}, ""}).answer ==
+    return ask(transport, other.alias, {other.index, {std::string(kProbeId)}, ""}).answer ==
            WriteProbe::Answer::kTaken;
   });
 }
