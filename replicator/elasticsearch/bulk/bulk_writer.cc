@@ -354,7 +354,7 @@ BulkWriter::Given BulkWriter::places_given() const {
   Given given;
   given.by_others = wire_.background_waiting();
   for (const auto& worker : workers_) {
-    if (wire_.gives_place(worker->ticket)) {
+    if (wire_.yields_slot(worker->ticket)) {
       ++given.by_slow;
     } else if (!worker->reason.empty()) {
       ++given.by_others;
