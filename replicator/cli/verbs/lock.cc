@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "replicator/cli/options/duration_option.h"
-#include "replicator/cli/options/handed_down.h"
+#include "replicator/cli/options/inherited_locks.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/text/json_text.h"
@@ -159,7 +159,7 @@ class Lock final : public Verb {
       patience.insist([&] { manager.prepare(); });
       while (true) {
         Operation operation = patience.insist(
-            [&] { return manager.open({.target = target(), .under = handed_down_locks(manager)}, locks); });
+            [&] { return manager.open({.target = target(), .under = inherited_locks(manager)}, locks); });
         std::optional<Refusal> refusal;
         try {
           NoRollForward nothing;
@@ -238,7 +238,7 @@ class Lock final : public Verb {
 
   /// For programs in other languages: the pipe to them is what holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
-    const std::string variable = handed_down_by(operation);
+    const std::string variable = inheritance_of(operation);
     ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
     std::cout << json_text({{"token", operation.token},
                             {"operation", operation.id},
@@ -269,7 +269,7 @@ class Lock final : public Verb {
         surroundings.signals, surroundings.inherited,
         LeasedCommand::Start{
             command_,
-            {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token), handed_down_by(operation)},
+            {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token), inheritance_of(operation)},
             good_until});
   }
 
