@@ -69,7 +69,7 @@ class Waiter::Course {
         if (applied_) continue;
         reason_ = state.reason;
         const bool last = left() <= milliseconds(0);
-        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.words_.why_unled();
+        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.words_.no_leader_reason();
         if (last && unled_.empty()) leader_waits_ = waiter_.words_.leader_waits();
         if (last) break;
       } catch (const Error& error) {

@@ -15,13 +15,13 @@
 #include "replicator/service/history.h"
 #include "replicator/service/http_endpoint.h"
 #include "replicator/service/leadership_loop.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/service/sampler.h"
 #include "replicator/service/standby_watch.h"
 #include "replicator/service/status_page.h"
 #include "replicator/service/status_publisher.h"
 #include "replicator/service/systemd.h"
 #include "replicator/service/watched_status.h"
-#include "replicator/service/why_unled.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {

@@ -7,7 +7,7 @@
 #include "replicator/cli/text/status_text.h"
 #include "replicator/error.h"
 #include "replicator/pause.h"
-#include "replicator/service/why_unled.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/reindexes.h"
 
@@ -41,7 +41,7 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
     if (!status->lead.empty()) unled_since_.reset();
     if (status->lead.empty() && !unled_since_) unled_since_ = now;
     const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
-    if (is_unled) tell(told_unled_, "it continues when there is a leader: " + why_unled(status));
+    if (is_unled) tell(told_unled_, "it continues when there is a leader: " + no_leader_reason(status));
     show(*found, *status);
     pause(kPollReindex, signals_.token());
   }

@@ -14,7 +14,7 @@
 #include "replicator/pipeline/waiter.h"
 #include "replicator/process/stop_signals.h"
 #include "replicator/service/leader_report.h"
-#include "replicator/service/why_unled.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {

@@ -1,4 +1,4 @@
-#include "replicator/service/why_unled.h"
+#include "replicator/service/no_leader_reason.h"
 
 #include <gtest/gtest.h>
 
@@ -16,37 +16,37 @@ PipelineStatus reported(const std::string& state, const std::string& reason, sec
   return status;
 }
 
-TEST(WhyUnledTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneRuns) {
+TEST(NoLeaderReasonTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneRuns) {
   const std::string start = "no process leads the pipeline: start `lockstep run`";
-  EXPECT_EQ(why_unled(std::nullopt), start);
-  EXPECT_EQ(why_unled(PipelineStatus{}), start);
-  EXPECT_EQ(why_unled(reported(kStoppedState, "", seconds(1))), start);
-  EXPECT_EQ(why_unled(reported("following", "", kSilentAfter + seconds(1))), start);
-  EXPECT_EQ(why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
+  EXPECT_EQ(no_leader_reason(std::nullopt), start);
+  EXPECT_EQ(no_leader_reason(PipelineStatus{}), start);
+  EXPECT_EQ(no_leader_reason(reported(kStoppedState, "", seconds(1))), start);
+  EXPECT_EQ(no_leader_reason(reported("following", "", kSilentAfter + seconds(1))), start);
+  EXPECT_EQ(no_leader_reason(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
             "no process leads the pipeline yet: db1, process 7, reported 1.0 s ago that it waits: asking it: "
             "refused");
-  EXPECT_EQ(why_unled(reported("following", "", seconds(1))),
+  EXPECT_EQ(no_leader_reason(reported("following", "", seconds(1))),
             "no process leads the pipeline yet: db1, process 7, reported 1.0 s ago");
 }
 
-TEST(WhyUnledTest, WhatKeepsEveryoneFromLeadingIsSaidWhetherOrNotAProcessRuns) {
+TEST(NoLeaderReasonTest, WhatKeepsEveryoneFromLeadingIsSaidWhetherOrNotAProcessRuns) {
   PipelineStatus status = reported(kStoppedState, "", seconds(1));
   status.obstacle = "no process can become leader: it is forbidden";
-  EXPECT_EQ(why_unled(status), status.obstacle);
+  EXPECT_EQ(no_leader_reason(status), status.obstacle);
   status.leader = std::nullopt;
-  EXPECT_EQ(why_unled(status), status.obstacle);
+  EXPECT_EQ(no_leader_reason(status), status.obstacle);
 }
 
-TEST(WhyUnledTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
+TEST(NoLeaderReasonTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
   const auto away = []() -> std::unique_ptr<StatusReader> {
     throw Error({"reading the status", "no right"});
   };
-  EXPECT_EQ(why_unled(away),
+  EXPECT_EQ(no_leader_reason(away),
             "no process leads the pipeline, and whether a process runs cannot be read: reading the status: "
             "no right");
 }
 
-TEST(WhyUnledTest, WhoWaitsForALeaderIsToldWhatThatWaitsForOnlyWhileItRuns) {
+TEST(NoLeaderReasonTest, WhoWaitsForALeaderIsToldWhatThatWaitsForOnlyWhileItRuns) {
   EXPECT_EQ(leader_waits(std::nullopt), "");
   EXPECT_EQ(leader_waits(reported("following", "", seconds(1))), "");
   EXPECT_EQ(leader_waits(reported("following", "a lock", seconds(1))), "a lock");
