@@ -17,7 +17,7 @@ CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
         "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],
         "replicator/pipeline/jobs/job_runner.cc": ["JobRunner::troubles"],
         "replicator/elasticsearch/bulk/bulk_writer.cc": ["BulkWriter::state"],
-        "replicator/source/postgres/read/outbox_care.cc": ["PostgresOutboxCare::unfollowed_parts"],
+        "replicator/source/postgres/read/outbox_maintenance.cc": ["PostgresOutboxMaintenance::unfollowed_parts"],
         "replicator/source/pipeline_status.cc": ["in_words"],
         "replicator/unknown_value.cc": ["unknown_value", "unfit_value"]}
 LEAST = 13  # characters: a shorter text is a word, not a warning

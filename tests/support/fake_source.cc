@@ -327,7 +327,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
       database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
-// --- OutboxCare ---
+// --- OutboxMaintenance ---
 
 void FakeSource::prune() {
   database_.require_present();
