@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
@@ -60,6 +61,7 @@ Mutex process_fields_mutex;
 std::map<std::string, std::string, std::less<>> process_fields LOCKSTEP_GUARDED_BY(process_fields_mutex);
 thread_local std::vector<std::pair<const char*, std::string>> thread_fields;
 thread_local bool last_line_was_left_out = false;
+std::atomic<bool> is_configured = false;
 
 // Those of the process, then those of the thread that logs. The logger is synchronous, so that is this one.
 std::vector<std::pair<std::string, std::string>> fields_of_line() {
@@ -163,9 +165,10 @@ bool standard_error_is_the_journal() {
 }
 
 LogFormat chosen(LogFormat format) {
-  if (format != LogFormat::kAuto) return format;
+  if (format != LogFormat::kAuto && format != LogFormat::kBeforeConfiguration) return format;
   if (standard_error_is_the_journal()) return LogFormat::kJournal;
-  return ::isatty(STDERR_FILENO) != 0 ? LogFormat::kText : LogFormat::kJson;
+  const bool is_read_by_people = format == LogFormat::kBeforeConfiguration || ::isatty(STDERR_FILENO) != 0;
+  return is_read_by_people ? LogFormat::kText : LogFormat::kJson;
 }
 
 spdlog::sink_ptr make_sink(LogFormat format) {
@@ -203,6 +206,10 @@ bool warn_of_trouble(const std::string& message) {
   return !last_line_was_left_out;
 }
 
+bool is_log_configured() {
+  return is_configured || standard_error_is_the_journal();
+}
+
 void log_last_words(const std::string& message) {
   spdlog::error("{}", message);
   if (standard_error_is_the_journal()) std::this_thread::sleep_for(kJournalReads);
@@ -223,6 +230,7 @@ void start_logging(LogFormat format, const std::string& level, std::chrono::mill
       "lockstep", std::make_shared<RepeatSink>(make_sink(chosen(format)), repeat_interval));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::trace);
+  is_configured = format != LogFormat::kBeforeConfiguration;
   spdlog::set_default_logger(std::move(logger));
 }
 

@@ -90,9 +90,9 @@ std::vector<Chore> Leader::chores() {
   return {
       {30s, kAfterInterval, [this] { world.source.outbox().prune(); }, "the outbox only grows otherwise"},
       {200ms, kAfterInterval, [this] { world.source.outbox().keep_small(); },
-       "what is consumed must not use up the outbox's limit"},
+       "consumed rows must not use up the outbox's limit"},
       {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs", kCommit},
-      {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed", kCommit},
+      {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes the pipeline", kCommit},
       {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
       {1s, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start reindexes", kCommit},
       {200ms, kAfterInterval,
@@ -100,10 +100,10 @@ std::vector<Chore> Leader::chores() {
          if (!reindexing.at_rest() || reindexing.awaits_answer()) go_on_with_reindexes();
        },
        "their steps end"},
-      {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
+      {10s, kAfterInterval, [this] { take_back_readable(); }, "a view or a job may have been fixed"},
       {2s, kAfterInterval, [this] { follow_parts(); }, "no trigger fires for a partition that comes or goes",
        kCommit},
-      {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
+      {10s, kAfterInterval, [this] { require_same_tables(); }, "a dump may be restored"},
       {5s, kAtOnce, [this] { report.find_differences(); },
        "a missing trigger loses changes silently, and it is promised within 15 s"},
       {5s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
@@ -207,11 +207,11 @@ bool Leader::caught_up() {
   require_nothing_given_up();
   if (const std::string paused = standing.paused_text(); !paused.empty()) {
     throw Error({"catching up", "not all indices could be followed: " + paused,
-                 "do what they say; if a view is as you want it, run `lockstep apply`"});
+                 "do what they ask for; if a view is as you want it, run `lockstep apply`"});
   }
   if (!reindexing.at_rest()) {
     if (reindexing.stuck().empty()) return false;
-    throw Error({"catching up", "a reindex waits: " + reindexing.stuck(), "do what it says"});
+    throw Error({"catching up", "a reindex waits: " + reindexing.stuck(), "do what it asks for"});
   }
   return !world.source.outbox().has_given_up();
 }
@@ -226,7 +226,7 @@ void Leader::require_filled() const {
         {"filling index " + index.alias,
          "Elasticsearch has refused " + counted(index.refused, "document") + " and taken " +
              std::to_string(index.documents),
-         "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
+         "see why with `lockstep dead-letters list`, fix the mapping, the view or the ingest pipeline, "
          "then run `lockstep dead-letters retry --all`"});
   }
 }
@@ -359,7 +359,7 @@ void Leader::rise_above_foreign_versions() {
                "something else has written a document of index " + pipeline.find(found->index)->alias +
                    " under the version " + std::to_string(found->version.value()) +
                    ", above all that this leader can give",
-               "it takes the lead again, with greater ones; find out who writes there", Retry::kLater});
+               "it becomes leader again, with greater ones; find out what writes there", Retry::kLater});
 }
 
 // None: the index is not this pipeline's any more, which the target watch notices.

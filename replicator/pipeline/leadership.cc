@@ -24,7 +24,7 @@ std::string doubt_about_source(const MarkedIndex& marked, const SourceIdentity& 
   if (last.place.empty()) return "";
   if (last.place != source.place) return "the source is a different database now";
   if (last.timeline.empty() != source.timeline.empty())
-    return "the source tells more or less of its WAL than before, so nothing says whether it went back";
+    return "the source shows more or less of its WAL than before, so nothing shows whether it went back";
   if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
   const bool is_restored = !last.tables.empty() && last.tables != source.tables;
   if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
@@ -79,7 +79,8 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
     spdlog::warn(
-        "index {} does not take the mark of its new leader now, which is tried again; the others go on: {}",
+        "index {} does not take the mark of its new leader now, which is tried again; the others continue: "
+        "{}",
         index.alias, error.what());
   }
 }
@@ -140,8 +141,8 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   std::sort(applied.begin(), applied.end());
   if (configured != applied) {
     throw OtherIndices(config.file.string() +
-                       ": the indices are not those of the last `lockstep apply`; see what "
-                       "differs with `lockstep plan`, then run `lockstep apply`");
+                       ": the indices are not those of the last `lockstep apply`; see the "
+                       "differences with `lockstep plan`, then run `lockstep apply`");
   }
   return pipeline;
 }
@@ -157,7 +158,7 @@ void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, co
   throw Error(
       {"taking over index " + index.alias,
        "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
-       "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
+       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`"});
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {

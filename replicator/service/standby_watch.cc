@@ -107,7 +107,7 @@ void StandbyWatch::note(const std::string& trouble) {
     is_new = is_told && progress.unled.empty();
     progress.unled = is_told ? trouble : "";
   });
-  if (is_new) spdlog::warn("nobody runs this pipeline: {}", trouble);
+  if (is_new) spdlog::warn("no process runs this pipeline: {}", trouble);
 }
 
 }  // namespace lockstep

@@ -108,8 +108,8 @@ std::string word_of_waiting(PipelineState state) {
 Headline unready(const ReplicationProgress& progress, const Health& health) {
   switch (progress.state) {
     case PipelineState::kStandingBy:
-      return {Tone::kBad, "Nobody leads",
-              "This process stands by, and nobody runs the pipeline: " + progress.unled + "."};
+      return {Tone::kBad, "No leader",
+              "This process stands by, and no process runs the pipeline: " + progress.unled + "."};
     case PipelineState::kWaitingForElasticsearch:
     case PipelineState::kWaitingForSource:
       return {Tone::kBad, word_of_waiting(progress.state), progress.reason};

@@ -100,7 +100,7 @@ class EmptySource final : public Source,
                           private Lead,
                           private ChangeLog,
                           private DeadLetterBox,
-                          private OutboxCare {
+                          private OutboxMaintenance {
  public:
   EmptySource() {
     AppliedIndex docs;
@@ -119,7 +119,7 @@ class EmptySource final : public Source,
   Lead& lead() override { return *this; }
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
-  OutboxCare& outbox() override { return *this; }
+  OutboxMaintenance& outbox() override { return *this; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:

@@ -52,7 +52,7 @@ class FakePageConnection final : public PageConnection {
   FakePageConnection(Database& database, int start) : database_(database) { connection_.start = start; }
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
-    if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+    if (is_cancelled_) throw Error({"reading alongside the leader's connection", "it was cancelled"});
     require_side_connection(database_);
     return std::make_unique<FakeTransaction>(database_, connection_, epoch);
   }
@@ -325,7 +325,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
       database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
-// --- OutboxCare ---
+// --- OutboxMaintenance ---
 
 void FakeSource::prune() {
   require_connected();

@@ -18,7 +18,7 @@ class FakeSource final : public Source,
                          private Lead,
                          private ChangeLog,
                          private DeadLetterBox,
-                         private OutboxCare {
+                         private OutboxMaintenance {
  public:
   /// Connects. Throws Error while the database is away.
   explicit FakeSource(Database& database);
@@ -30,7 +30,7 @@ class FakeSource final : public Source,
   Lead& lead() override { return *this; }
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
-  OutboxCare& outbox() override { return *this; }
+  OutboxMaintenance& outbox() override { return *this; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:

@@ -90,7 +90,7 @@ std::vector<Difference> differences_from_applied(PostgresTransaction& transactio
     if (difference.note && !difference.text.empty())
       changed.push_back(std::to_string(difference.note->index));
   }
-  const Doing comparing("looking for what has changed since the last apply");
+  const Doing comparing("looking for changes since the last apply");
   for (const pqxx::row& row :
        transaction.run_filled(comparing, statement, pipeline, schema_name, array_literal(changed)))
     differences.push_back({stored_warning(row[1].c_str(), row[2].c_str()), row[0].as<bool>()});

@@ -85,7 +85,7 @@ void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
   const std::string failure = misfit(transaction, table);
   if (failure.empty()) return;
   throw Error({"comparing the triggers of " + table.relation + " with its columns", failure,
-               "try again when nobody changes the table's columns"});
+               "try again when the table's columns are not being changed"});
 }
 
 void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
@@ -252,7 +252,7 @@ bool PostgresDefinition::start_reindex(const WantedReindex& wanted, const Progre
 }
 
 void PostgresDefinition::drop_unneeded(const Progress& progress) {
-  carry_out("dropping what no index needs any more", progress, [&](PostgresTransaction& transaction) {
+  carry_out("dropping unneeded objects", progress, [&](PostgresTransaction& transaction) {
     require_handed_over(transaction);
     return make_and_reload(transaction, Definitions::kStored);
   });
@@ -361,7 +361,7 @@ void PostgresDefinition::retried(const char* doing, const Progress& progress,
         throw Error(
             {doing, error.parts().cause,
              "a table stayed in use for too long: end the long transactions (pg_stat_activity shows them in "
-             "xact_start), or try again when less is going on",
+             "xact_start), or try again when the load is lower",
              Retry::kLater});
       }
       if (progress.waiting) progress.waiting("a table is in use; trying again: " + error.parts().cause);

@@ -86,7 +86,7 @@ bool PostgresChangeLog::await_change(const Position& position, std::chrono::mill
 
 std::chrono::milliseconds PostgresChangeLog::save_within() {
   bool awaited = false;
-  session_.translating("looking whether somebody waits", [&] {
+  session_.translating("looking for waiting commands", [&] {
     if (!awaited_) {
       awaited_ = std::make_unique<PostgresAwaited>(session_.connection(), pipeline_.applied.identity);
     }
@@ -101,7 +101,7 @@ UnfinishedJobs PostgresChangeLog::jobs() {
 }
 
 std::vector<DueList> PostgresChangeLog::due() {
-  PostgresTransaction direct(session_, "loading what is due", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "loading the due list", Isolation::kEachStatement);
   return load_due(direct, pipeline_);
 }
 

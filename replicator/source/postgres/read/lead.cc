@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kTaking = "taking the lead";
+constexpr const char* kTaking = "becoming leader";
 constexpr int kMostChanges = 3;
 
 // How far the WAL is flushed. Where the server does not tell of it, transactions count how far it has come.
@@ -64,7 +64,7 @@ void PostgresLead::require_primary() {
   if (!session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>())
     return;
   throw Error({kTaking, "the source is a standby",
-               "let source.url name the primary (a standby cannot tell which transactions are still running)",
+               "let source.url name the primary (a standby cannot show which transactions are still running)",
                Retry::kLater, Server::kSource});
 }
 
@@ -89,7 +89,7 @@ PostgresLead::Keys PostgresLead::keys() {
 }
 
 std::vector<LeadLock> PostgresLead::locks() {
-  PostgresTransaction direct(session_, "asking who leads", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "looking for the leader", Isolation::kEachStatement);
   return lead_locks(direct, pipeline_.applied.identity);
 }
 
@@ -135,7 +135,7 @@ SourceIdentity PostgresLead::identity() {
       statement_with_place(session_, "identify_source",
                            {{"timeline", session_.tells_wal() ? kTimelineOfWal : "''"},
                             {"progress", session_.tells_wal() ? kProgressOfWal : kProgressWithoutWal}});
-  const pqxx::row row = session_.ask("asking the source who it is", statement, pipeline_.id())[0];
+  const pqxx::row row = session_.ask("asking for the source's identity", statement, pipeline_.id())[0];
   const PostgresPlace here{row[0].c_str(), row[1].c_str()};
   const PostgresPlace known{row[2].c_str(), row[3].c_str()};
   return {is_same(known, here) ? known.name : here.name, row[4].c_str(), row[5].as<std::int64_t>(),

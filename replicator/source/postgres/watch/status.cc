@@ -117,7 +117,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
   if (!json.at("leader").is_null()) status.leader = leader_of(json.at("leader"));
   // Who cannot take the lead cannot write why.
   if (json.at("takes_no_writes").get<bool>())
-    status.obstacle = "nobody can take the lead: default_transaction_read_only is on";
+    status.obstacle = "no process can become leader: default_transaction_read_only is on";
   for (const nlohmann::json& index : json.at("indices")) status.indices.push_back(index_of(index));
   for (const nlohmann::json& reindex : json.at("reindexes")) status.reindexes.push_back(reindex_of(reindex));
   return status;

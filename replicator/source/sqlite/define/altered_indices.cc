@@ -16,7 +16,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kNoting = "noting what an index is made of";
+constexpr const char* kNoting = "noting the definition of an index";
 
 struct Found {
   std::int64_t schema_version = 0;

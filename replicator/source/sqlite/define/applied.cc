@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kLookingForApplied = "looking for what was applied";
+constexpr const char* kLookingForApplied = "looking for the applied pipeline";
 
 int number(const SqliteColumn& column, std::string_view table) {
   return static_cast<int>(stored_integer(column, table));

@@ -254,7 +254,7 @@ bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Pr
 }
 
 void SqliteSourceDefinition::drop_unneeded(const Progress& progress) {
-  constexpr const char* kDoing = "dropping what no index needs any more";
+  constexpr const char* kDoing = "dropping unneeded objects";
   std::vector<PlanStep> steps;
   write(kDoing, progress, [&] {
     require_migrated(connection_);
@@ -299,8 +299,8 @@ void SqliteSourceDefinition::write(const char* doing, const Progress& progress,
       if (error.primary_code() != SQLITE_BUSY) throw;
       if (std::chrono::steady_clock::now() > deadline) {
         throw Error({doing, error.parts().cause,
-                     "somebody had the file locked for too long: end the long transaction, or try again when "
-                     "less is going on",
+                     "the file was locked for too long: end the long transaction, or try again when "
+                     "the load is lower",
                      Retry::kLater, Server::kSource});
       }
       if (progress.waiting) progress.waiting("the file is locked; trying again: " + error.parts().cause);

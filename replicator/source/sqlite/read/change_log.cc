@@ -65,7 +65,7 @@ Position SqliteChangeLog::checkpoint() {
 }
 
 bool SqliteChangeLog::has_passed(const Position& position) {
-  SqliteStatement pending(connection_, "asking what is acknowledged",
+  SqliteStatement pending(connection_, "asking for the acknowledged position",
                           "select 1 from {schema}_checkpoint as c join {schema}_outbox as o "
                           "on o.id > c.last_id and o.id <= ?2 "
                           "and o.capture in (select id from {schema}_capture where pipeline = ?1) "

@@ -31,7 +31,7 @@ bool SqliteLead::is_led() {
 }
 
 SourceIdentity SqliteLead::identity() {
-  constexpr const char* kDoing = "asking the source who it is";
+  constexpr const char* kDoing = "asking for the source's identity";
   SqliteSnapshot snapshot(connection_, kDoing);
   if (!history_.goes_on(connection_, pipeline_.id())) {
     snapshot.end();
@@ -83,7 +83,7 @@ Epoch SqliteLead::epoch() {
 }
 
 KnownPartners SqliteLead::known_partners() {
-  constexpr const char* kDoing = "loading what is known of both sides";
+  constexpr const char* kDoing = "loading the identities of both sides";
   SqliteStatement row(connection_, kDoing, "select partners from {schema}_checkpoint where pipeline = ?1",
                       pipeline_.id());
   return partners_in(stored_text(required_row(row, kDoing)[0], kCheckpoint));

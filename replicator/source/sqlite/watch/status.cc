@@ -7,7 +7,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/read/due.h"
-#include "replicator/source/sqlite/read/outbox_care.h"
+#include "replicator/source/sqlite/read/outbox_maintenance.h"
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
