@@ -17,8 +17,8 @@ constexpr WarningText kTexts[] = {
     {"table_gone", "table … is gone"},
     {"column_gone", "column … of table … is gone"},
     {"changes_missed",
-     "…, so changes are missed; run `lockstep apply`, with other tracks where they name what is gone"},
-    {"tracks_misfit", "…; run `lockstep apply`, with other tracks where they name what is gone"},
+     "…, so changes are missed; run `lockstep apply`, with other tracks if they name missing columns"},
+    {"tracks_misfit", "…; run `lockstep apply`, with other tracks if they name missing columns"},
     {"not_followed",
      "changes of … are not followed, since triggers of it are missing or disabled; run `lockstep apply`"},
     {"subscribed",
@@ -58,10 +58,10 @@ constexpr WarningText kTexts[] = {
      "lockstep's table … has a row of index …, which no pipeline has; something else wrote it: delete the "
      "row"},
     {"job_of_no_index",
-     "job … is of index …, which this pipeline does not have, so nobody does it; something else wrote it: "
+     "job … is of index …, which this pipeline does not have, so it is never done; something else wrote it: "
      "correct it or delete it"},
     {"unknown_capture",
-     "rows of the outbox are of capture …, which no pipeline has, so nobody knows what they changed; "
+     "rows of the outbox are of capture …, which no pipeline has, so their changes are not known; "
      "something else wrote them: run `lockstep verify --repair`, then start lockstep again"},
     {"unknown_value", "its … is \"…\", which this lockstep does not know"},
     {"unfit_value", "its … is …, not …"},
@@ -70,7 +70,7 @@ constexpr WarningText kTexts[] = {
      "Elasticsearch is slow to write index …: its changes wait, those of other indices do not"},
     {"unanswered",
      "Elasticsearch has not answered a request of … writes of index …, for more than … seconds"},
-    {"job_stuck", "… cannot go on: …"},
+    {"job_stuck", "… cannot continue: …"},
     {"outbox_was_full",
      "the outbox was full (replication.max_outbox_size), and changes were dropped: documents may be out of "
      "date until every index is compared with its view"},

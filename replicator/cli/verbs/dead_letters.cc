@@ -146,12 +146,12 @@ class DeadLetters final : public Verb {
       DeadLetterFilter its = filter_;
       its.indices = {index.id};
       if (source_->dead_letters().count(its) == 0) continue;
-      throw UsageError(
-          "the alias " + *index.beside + " may move to " + index.alias +
-          ", and only its dead letters show that it differs from its view; let them be retried, "
-          "move the alias anyway with `lockstep reindex --force`, or do without the index: "
-          "`lockstep reindex --finish " +
-          *index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
+      throw UsageError("the alias " + *index.beside + " may move to " + index.alias +
+                       ", and only its dead letters show that it differs from its view; let them be retried, "
+                       "move the alias anyway with `lockstep reindex --force`, or do without the index: "
+                       "`lockstep reindex --finish " +
+                       *index.beside +
+                       "`, before a swap --abort (--index chooses the dead letters of others)");
     }
   }
 

@@ -111,9 +111,9 @@ void Simulation::judge_reported(const AppliedIndex& index, const DifferingDocume
   const std::string& id = reported.document.id.text;
   const Generation in = generation(index.target());
   if (histories_.was_refused(index.id, id) || strangers_.contains({in, id})) return;
-  find("verify reports a document that is right", std::string(to_string(reported.difference)) + ", " + id +
-                                                      " under \"" + reported.document.routing + "\" in " +
-                                                      index.target());
+  find("verify reports a difference that nothing explains",
+       std::string(to_string(reported.difference)) + ", " + id + " under \"" + reported.document.routing +
+           "\" in " + index.target());
 }
 
 void Simulation::search() {

@@ -151,7 +151,7 @@ Epoch PostgresLead::epoch() {
 
 KnownPartners PostgresLead::known_partners() {
   const pqxx::result row = session_.ask(
-      "loading what is known of both sides",
+      "loading the identities of both sides",
       "select partners::text as partners from {schema}.checkpoint where pipeline = $1", pipeline_.id());
   return row.empty() ? KnownPartners{} : partners_in(stored<std::string>(row[0][0], "checkpoint"));
 }
