@@ -93,7 +93,7 @@ bool Simulation::verify_once() {
     bool is_equal = true;
     const AppliedPipeline pipeline = static_cast<Source&>(source).pipeline();
     for (const AppliedIndex& each : pipeline.indices) {
-      if (!each.beside.empty()) continue;
+      if (each.beside) continue;
       VerifiedIndex verified = verification->compare(each);
       verified.unproven.clear();  // an `apply` that was killed has left its mark
       is_equal &= verified.equal(ArrayOrder::kCounts);
