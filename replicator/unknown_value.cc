@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "replicator/warnings.h"
+
 namespace lockstep {
 namespace {
 
@@ -15,8 +17,7 @@ Error stored_wrongly(const std::string& what, std::string cause) {
 
 Error unknown_value(const std::string& what, std::string_view field, std::string_view value) {
   if (value.empty()) return missing_value(what, field);
-  return stored_wrongly(what, "its " + std::string(field) + " is \"" + std::string(value) +
-                                  "\", which this lockstep does not know");
+  return stored_wrongly(what, warning("unknown_value", {std::string(field), std::string(value)}));
 }
 
 Error missing_value(const std::string& what, std::string_view field) {
@@ -32,7 +33,7 @@ Error null_column(std::string_view table, std::string_view column) {
 Error unfit_value(const std::string& what, std::string_view field, std::string_view value,
                   std::string_view wanted) {
   return stored_wrongly(
-      what, "its " + std::string(field) + " is " + std::string(value) + ", not " + std::string(wanted));
+      what, warning("unfit_value", {std::string(field), std::string(value), std::string(wanted)}));
 }
 
 }  // namespace lockstep

@@ -17,12 +17,12 @@
 #include "replicator/cli/command_tree.h"
 #include "replicator/cli/text/completion.h"
 #include "replicator/cli/text/man_page.h"
+#include "replicator/cli/usage_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/error_class.h"
 #include "replicator/log/log.h"
-#include "replicator/nearest_name.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -33,29 +33,53 @@ constexpr std::array<std::pair<std::string_view, const char*>, 1> kFormerNames{{
     {"deadletters", "dead-letters"},
 }};
 
-// What other programs call a command.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNamesElsewhere{{
-    {"delete", "remove"},
-    {"destroy", "remove"},
-    {"diff", "verify"},
-    {"rm", "remove"},
-    {"serve", "run"},
-    {"start", "run"},
-    {"validate", "check"},
-}};
+// "-c FILE" as one or two arguments; 0: there is none at `at`.
+std::size_t length_of_config_option(const std::vector<std::string>& arguments, std::size_t at) {
+  const std::string& argument = arguments[at];
+  if (argument == "-c" || argument == "--config") return 2;
+  return argument.starts_with("--config=") || (argument.starts_with("-c") && argument.size() > 2) ? 1 : 0;
+}
 
-// The arguments with a command's present name instead of a former one, and "help VERB" as "VERB --help".
-// REQUIRES: there is an argument.
-std::vector<const char*> usual_arguments(int argc, const char* const* argv) {
-  std::vector<const char*> arguments(argv, argv + argc);
-  const std::string_view first = argv[1];
-  for (const auto& [former, present] : kFormerNames) {
-    if (first == former) arguments[1] = present;
+// "-c FILE VERB" as "VERB -c FILE". Without a verb nothing is left.
+void put_config_behind_verb(std::vector<std::string>& arguments) {
+  std::size_t verb = 0;
+  while (verb < arguments.size()) {
+    const std::size_t length = length_of_config_option(arguments, verb);
+    if (length == 0) break;
+    verb += length;
   }
-  if (first == "version" || first == "-v" || first == "-V") arguments[1] = "--version";
+  if (verb >= arguments.size()) return arguments.clear();
+  std::rotate(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(verb),
+              arguments.begin() + static_cast<std::ptrdiff_t>(verb) + 1);
+}
+
+// "init --with a, b" as "init --with a,b".
+void join_lists(std::vector<std::string>& arguments) {
+  if (arguments.front() != "init") return;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i - 1] != "--with") continue;
+    while (i + 1 < arguments.size() && arguments[i].ends_with(',') && !arguments[i + 1].starts_with('-')) {
+      arguments[i] += arguments[i + 1];
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+}
+
+// The arguments as the parser knows them: a command's present name instead of a former one, "help VERB" as
+// "VERB --help".
+std::vector<std::string> usual_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  put_config_behind_verb(arguments);
+  if (arguments.empty()) return arguments;
+  join_lists(arguments);
+  std::string& first = arguments.front();
+  for (const auto& [former, present] : kFormerNames) {
+    if (first == former) first = present;
+  }
+  if (first == "version" || first == "-v" || first == "-V") first = "--version";
   if (first == "help") {
-    arguments.erase(arguments.begin() + 1);
-    arguments.push_back("--help");
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
   }
   return arguments;
 }
@@ -74,59 +98,9 @@ std::string example_text(std::string_view example) {
   return text;
 }
 
-// The message for a first argument that is no command; empty if it is one, or an option.
-std::string unknown_command(std::string_view name, const std::vector<std::unique_ptr<Verb>>& verbs) {
-  if (name.starts_with('-')) return "";
-  std::vector<std::string_view> names;
-  for (const auto& verb : verbs) {
-    if (verb->name() == name) return "";
-    names.emplace_back(verb->name());
-  }
-  std::string message = "unknown command \"" + std::string(name) + "\"";
-  if (name == "logs" || name == "log")
-    return message + "; the service's log is in the journal: journalctl -u lockstep";
-  std::optional<std::string_view> nearest = nearest_name(name, names);
-  for (const auto& [elsewhere, here] : kNamesElsewhere) {
-    if (name == elsewhere) nearest = here;
-  }
-  if (nearest) message += "; did you mean \"" + std::string(*nearest) + "\"?";
-  return message + "; see lockstep --help";
-}
-
-// The message for the first option that its command does not have; empty if there is none.
-std::string unknown_option(CLI::App& app, const std::vector<const char*>& arguments) {
-  CLI::App* command = &app;
-  std::string path = "lockstep";
-  bool is_command = true;  // whether an argument may still name one
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    if (argument == "--") break;
-    if (!argument.starts_with("--")) {
-      const auto inner =
-          command->get_subcommands([&](const CLI::App* each) { return each->get_name() == argument; });
-      is_command = is_command && !inner.empty();
-      if (is_command) {
-        command = inner.front();
-        path += " " + std::string(argument);
-      }
-      continue;
-    }
-    const std::string_view name = argument.substr(0, argument.find('='));
-    std::vector<std::string> known;
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
-    }
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string message = "unknown option " + std::string(name);
-    if (const auto nearest = nearest_name(name, {known.begin(), known.end()}))
-      message += "; did you mean " + std::string(*nearest) + "?";
-    return message + "; see " + path + " --help";
-  }
-  return "";
-}
-
-void tell(Audience audience, const std::string& message) {
-  if (audience == Audience::kJournal) {
+// Before the log is where the configuration puts it, nobody reads log lines but the journal.
+void report(Audience audience, const std::string& message) {
+  if (audience == Audience::kJournal && is_log_configured()) {
     log_last_words(message);
   } else {
     std::cerr << "lockstep: " << message << '\n';
@@ -190,7 +164,7 @@ int print(const CLI::App& app, const CLI::Success& request) {
     require_written_output();
     return result;
   } catch (const Error& error) {
-    tell(Audience::kPerson, error.what());
+    report(Audience::kPerson, error.what());
     return code(ExitCode::kFailed);
   }
 }
@@ -198,21 +172,22 @@ int print(const CLI::App& app, const CLI::Success& request) {
 int run_verb(Verb& verb) {
   const Audience audience = verb.audience();
   try {
-    start_logging(audience == Audience::kJournal ? LogFormat::kAuto : LogFormat::kText, "info");
+    start_logging(audience == Audience::kJournal ? LogFormat::kBeforeConfiguration : LogFormat::kText,
+                  "info");
     const int result = code(verb.run());
     require_written_output();
     return result;
   } catch (const UsageError& error) {
     const LogField error_field("error", "configuration");
-    tell(audience, error.what());
+    report(audience, error.what());
     return code(ExitCode::kUsage);
   } catch (const Error& error) {
     const LogField error_field("error", std::string(class_of(error)));
-    tell(audience, error.what());
+    report(audience, error.what());
     return code(ExitCode::kFailed);
   } catch (const std::exception& error) {
     const LogField error_field("error", "failed");
-    tell(audience, error.what());
+    report(audience, error.what());
     return code(ExitCode::kFailed);
   }
 }
@@ -220,42 +195,38 @@ int run_verb(Verb& verb) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv, const BuildInfo& build) {
-  const std::vector<std::unique_ptr<Verb>> verbs = all_verbs();
   CLI::App app("Keeps Elasticsearch in step with a relational database.", "lockstep");
   app.set_version_flag("--version", version_text(build),
                        "Print the version, the commit that it was built from, and the libraries");
   add_texts_about_itself(app);
   app.require_subcommand(1);
-  for (const auto& [theirs, ours] : {std::pair("SUBCOMMAND", "COMMAND"),
-                                     {"Positionals", "Arguments"},
-                                     {"REQUIRED", "(required)"},
-                                     {"Excludes", "not with"},
-                                     {"Needs", "only with"}})
-    app.get_formatter()->label(theirs, ours);
+  app.formatter(help_format());
   app.footer(
-      "Every command has its own --help, with an example.\nExit codes: 0 done, 1 failed, 2 wrong usage or "
-      "configuration, 3 a difference was found, 4 another process held the lock.");
+      "Every command has its own --help, with an example. -c FILE may stand in front of the command, too.\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 a difference was found, 4 another "
+      "process held the lock.");
   Verb* chosen = nullptr;
-  for (const auto& verb : verbs) {
-    CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
-    command->group("Commands");
-    command->footer(example_text(verb->example()));
-    command->callback([&chosen, each = verb.get()] { chosen = each; });
-    verb->add_options(Options(*command));
+  const std::vector<VerbGroup> groups = verb_groups();
+  for (const VerbGroup& group : groups) {
+    for (const auto& verb : group.verbs) {
+      CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
+      command->group(group.name);
+      command->footer(example_text(verb->example()));
+      command->callback([&chosen, each = verb.get()] { chosen = each; });
+      verb->add_options(Options(*command));
+    }
   }
   if (argc < 2) {
     std::cerr << app.help();
     return code(ExitCode::kUsage);
   }
-  const std::vector<const char*> arguments = usual_arguments(argc, argv);
+  const std::vector<std::string> arguments = usual_arguments(argc, argv);
   try {
-    app.parse(static_cast<int>(arguments.size()), arguments.data());
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& request) {  // --help, --version
     return print(app, request);
   } catch (const CLI::ParseError& error) {
-    std::string unknown = unknown_command(arguments[1], verbs);
-    if (unknown.empty()) unknown = unknown_option(app, arguments);
-    tell(Audience::kPerson, unknown.empty() ? std::string(error.what()) + "; see --help" : unknown);
+    report(Audience::kPerson, usage_fault(app, arguments, error));
     return code(ExitCode::kUsage);
   }
   return run_verb(*chosen);

@@ -32,7 +32,14 @@ class Verb {
   virtual ExitCode run() = 0;
 };
 
+/// Commands below one heading of `lockstep --help`.
+struct VerbGroup {
+  const char* name;
+  std::vector<std::unique_ptr<Verb>> verbs;
+};
+
 /// All commands, in the order of `lockstep --help`.
+std::vector<VerbGroup> verb_groups();
 std::vector<std::unique_ptr<Verb>> all_verbs();
 
 std::unique_ptr<Verb> make_init_verb();

@@ -147,8 +147,7 @@ class Rules {
     read_mapping(index, path);
     check_qualified(index.view, "view", path + ".view");
     if (!index.json_columns.empty() && config_.source.kind != SourceConfig::Kind::kSqlite) {
-      fault(path + ".json",
-            "json is for SQLite, and PostgreSQL's columns say by their type that they hold JSON",
+      fault(path + ".json", "json is for SQLite; in PostgreSQL the types of the columns show which hold JSON",
             "leave it out, and cast the column in the view: (…)::jsonb");
     }
     if (index.tracks.empty()) {
@@ -189,7 +188,7 @@ class Rules {
   void check_track(const TrackConfig& track, const std::string& path) {
     check_qualified(track.table, "table", path + ".table");
     if (lines_.has(path + ".column") && lines_.has(path + ".keys")) {
-      fault(path + ".keys", "column excludes keys: each says which documents a row changes",
+      fault(path + ".keys", "column excludes keys: each leads from a row to its documents",
             "keep one of them");
     }
     if (!track.ignore) return;

@@ -62,8 +62,8 @@ const std::set<std::string> kNotNeeded = {
 const std::map<std::string, std::string> kInstead = {
     {"jdbc_password", "export PGPASSWORD, or write password_file = … into [source]"},
     {"jdbc_password_filepath", "write password_file = … into [source]"},
-    {"jdbc_default_timezone", "let the view say the time zone: … at time zone '…'"},
-    {"plugin_timezone", "let the view say the time zone: … at time zone '…'"},
+    {"jdbc_default_timezone", "let the view give the time zone: … at time zone '…'"},
+    {"plugin_timezone", "let the view give the time zone: … at time zone '…'"},
     {"lowercase_column_names", "let the view call the columns as the documents should"},
     {"parameters", "write the values into the view"},
     {"user", "write username = … into [elasticsearch]"},
@@ -156,7 +156,7 @@ class Translator {
     if (!url.starts_with(kPostgres)) {
       return leave(connection->line,
                    "a database that is neither PostgreSQL nor SQLite, or is named in another way",
-                   "say --source");
+                   "give --source");
     }
     url = url.substr(kPostgres.size());
     if (const std::size_t options = url.find('?'); options != std::string::npos) {
@@ -176,10 +176,10 @@ class Translator {
       if (hosts->values.size() > 1) leave(hosts->line, "further hosts", "add them to elasticsearch.urls");
     }
     const LogstashSetting* const index = setting(output, "index");
-    if (index == nullptr) return leave(output.line, "no index is named", "say --alias");
+    if (index == nullptr) return leave(output.line, "no index is named", "give --alias");
     if (index->value.find("%{") != std::string::npos)
       return leave(index->line, "several indices, " + index->value + ": a document lives in one",
-                   "say --alias; where searches need indices by day or kind, give them a field to filter by");
+                   "give --alias; if searches need indices by day or kind, give them a field to filter by");
     result_.alias = index->value;
   }
 
@@ -215,7 +215,7 @@ class Translator {
     if (id == nullptr)
       fail(output.line,
            "it has no document_id, so that every row becomes another document each time; name the column "
-           "that tells rows apart: document_id => \"%{id}\"");
+           "that distinguishes rows: document_id => \"%{id}\"");
     result_.columns = statement.before + "\n  " + column_in(*id, statement) + " as _id";
     if (const LogstashSetting* const routing = setting(output, "routing"))
       result_.columns += ",\n  " + column_in(*routing, statement) + " as _routing";
@@ -225,7 +225,7 @@ class Translator {
       leave(sql->line, "the column " + column + "; Logstash calls it " + lowered(column),
             "let the view call it as searches do");
     for (const std::string& condition : statement.taken_out)
-      leave(sql->line, "the condition " + condition, "nothing: triggers say which rows have changed");
+      leave(sql->line, "the condition " + condition, "nothing: triggers record which rows have changed");
   }
 
   void leave_plugin(const LogstashPlugin& plugin) {
@@ -236,7 +236,7 @@ class Translator {
     if (is_translated || only_removes_logstashs(plugin)) return;
     if (plugin.section == "filter")
       leave(plugin.line, "the filter " + plugin.name,
-            "write what it does as SQL in the view, or as an ingest pipeline");
+            "write its work as SQL in the view, or as an ingest pipeline");
     else
       leave(plugin.line, "the " + plugin.section + " " + plugin.name, "it has no counterpart");
   }

@@ -91,7 +91,7 @@ class SchemaTranslator {
     }
     if (entry.contains("plugins"))
       leave(place + ".plugins", "Python code has no counterpart",
-            "write what it does as SQL in the view, or as an ingest pipeline");
+            "write its work as SQL in the view, or as an ingest pipeline");
     leave_others(
         entry,
         {"database", "index", "nodes", "routing", "setting", "pipeline", "mapping", "mappings", "plugins"},

@@ -59,7 +59,7 @@ class Lexer {
   std::size_t behind(std::string_view end, std::size_t from) const {
     const std::size_t found = sql_.find(end, from);
     if (found == std::string::npos)
-      throw UsageError("the statement has no " + std::string(end) + " for what begins at \"" +
+      throw UsageError("the statement has no " + std::string(end) + " for the part that begins at \"" +
                        sql_.substr(at_, 20) + "\"");
     return found + end.size();
   }
@@ -137,7 +137,7 @@ class SelectReader {
     std::size_t first = select + 1;
     if (first < tokens_.size() && tokens_[first].is("distinct")) ++first;
     if (first < tokens_.size() && tokens_[first].is("on"))
-      throw UsageError("the statement says distinct on; write it as a view by hand, and use --view");
+      throw UsageError("the statement has distinct on; write it as a view by hand, and use --view");
     std::size_t from = find(first, {"from"});
     while (from < tokens_.size() && tokens_[from - 1].is("distinct"))
       from = find(from + 1, {"from"});  // is distinct from

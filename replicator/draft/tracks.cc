@@ -86,7 +86,7 @@ class Drafter {
       drafted.unknown.push_back(
           {name,
            "what leads from " + name +
-               " to an _id, since the view does not tell which table's row gives it (it "
+               " to an _id, since the view does not show which table's row gives it (it "
                "has several columns, or comes from a union or an expression)",
            {}});
     }

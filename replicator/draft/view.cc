@@ -274,7 +274,7 @@ class ViewDrafter {
     }
     if (joins.size() == 1) return joins.front();
     throw UsageError(place + ": " + (joins.empty() ? "no foreign key joins " : "several foreign keys join ") +
-                     some.name + " and " + other.name + "; say which columns are equal");
+                     some.name + " and " + other.name + "; name the columns that are equal");
   }
 
   void place_shape(Part& at, const DraftShape& shape) {

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <random>
+
+#include "replicator/wall_time.h"
 
 namespace lockstep {
 namespace {
@@ -26,15 +27,7 @@ std::string host_name() {
 }  // namespace
 
 std::string text_of(ServerTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const std::time_t whole = seconds.time_since_epoch().count();
-  std::tm utc{};
-  ::gmtime_r(&whole, &utc);
-  std::array<char, 40> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text.data() + length, text.size() - length, ".%03dZ",
-                static_cast<int>((time - seconds).count()));
-  return text.data();
+  return utc_text(time);
 }
 
 std::string new_operation_id() {

@@ -19,7 +19,8 @@ std::string until_text(ServerTime until, ServerTime now) {
 
 std::string holder_text(const LockHolder& holder, ServerTime now) {
   if (!holder.until) {
-    return (holder.id.empty() ? std::string("somebody") : "process " + holder.id) + " without a lease";
+    return (holder.id.empty() ? std::string("an unnamed holder") : "process " + holder.id) +
+           " without a lease";
   }
   return holder.id + until_text(*holder.until, now);
 }

@@ -99,7 +99,7 @@ void StoredLocks::renew(Operation& operation) {
   const std::optional<LockName> gone = store_->renew(renewed, operation.id, lease_);
   if (!gone) return;
   const std::string story = "the lock " + gone->text() + " of the operation " + operation.id +
-                            " is gone: somebody has deleted it, or the index of locks";
+                            " is gone: it was deleted, or the index of locks was";
   lose(operation, story);
 }
 

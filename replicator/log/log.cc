@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +27,7 @@
 #include "replicator/log/log_repeats.h"
 #include "replicator/log/repeat_filter.h"
 #include "replicator/mutex.h"
+#include "replicator/wall_time.h"
 
 namespace lockstep {
 namespace {
@@ -60,6 +61,7 @@ Mutex process_fields_mutex;
 std::map<std::string, std::string, std::less<>> process_fields LOCKSTEP_GUARDED_BY(process_fields_mutex);
 thread_local std::vector<std::pair<const char*, std::string>> thread_fields;
 thread_local bool last_line_was_left_out = false;
+std::atomic<bool> is_configured = false;
 
 // Those of the process, then those of the thread that logs. The logger is synchronous, so that is this one.
 std::vector<std::pair<std::string, std::string>> fields_of_line() {
@@ -77,7 +79,7 @@ class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
     nlohmann::ordered_json line = {
-        {"time", utc(message.time)},
+        {"time", utc_text(message.time)},
         {"level", level_name(message.level)},
         {"message", std::string_view(message.payload.data(), message.payload.size())}};
     for (const auto& [name, value] : fields_of_line()) line[name] = value;
@@ -86,17 +88,6 @@ class JsonFormatter final : public spdlog::formatter {
   }
 
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
-
- private:
-  static std::string utc(std::chrono::system_clock::time_point time) {
-    const auto since = time.time_since_epoch();
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, milliseconds);
-  }
 };
 
 // The journal, with the fields of a line: `journalctl LOCKSTEP_INDEX=posts`.
@@ -174,9 +165,10 @@ bool standard_error_is_the_journal() {
 }
 
 LogFormat chosen(LogFormat format) {
-  if (format != LogFormat::kAuto) return format;
+  if (format != LogFormat::kAuto && format != LogFormat::kBeforeConfiguration) return format;
   if (standard_error_is_the_journal()) return LogFormat::kJournal;
-  return ::isatty(STDERR_FILENO) != 0 ? LogFormat::kText : LogFormat::kJson;
+  const bool is_read_by_people = format == LogFormat::kBeforeConfiguration || ::isatty(STDERR_FILENO) != 0;
+  return is_read_by_people ? LogFormat::kText : LogFormat::kJson;
 }
 
 spdlog::sink_ptr make_sink(LogFormat format) {
@@ -214,6 +206,10 @@ bool warn_of_trouble(const std::string& message) {
   return !last_line_was_left_out;
 }
 
+bool is_log_configured() {
+  return is_configured || standard_error_is_the_journal();
+}
+
 void log_last_words(const std::string& message) {
   spdlog::error("{}", message);
   if (standard_error_is_the_journal()) std::this_thread::sleep_for(kJournalReads);
@@ -234,6 +230,7 @@ void start_logging(LogFormat format, const std::string& level, std::chrono::mill
       "lockstep", std::make_shared<RepeatSink>(make_sink(chosen(format)), repeat_interval));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::trace);
+  is_configured = format != LogFormat::kBeforeConfiguration;
   spdlog::set_default_logger(std::move(logger));
 }
 

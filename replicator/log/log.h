@@ -31,11 +31,16 @@ enum class LogFormat {
   kText,
   kJson,
   kJournal,
+  kBeforeConfiguration,  ///< the journal if standard error is its socket, text elsewhere
 };
 
 /// Installs the default logger. `level` is one of trace, debug, info, warn, error. Throws UsageError for
 /// anything else.
 void start_logging(LogFormat format, const std::string& level);
+
+/// Whether the log is in the form that programs read: start_logging() has had another format than
+/// kBeforeConfiguration, or standard error is the journal.
+bool is_log_configured();
 
 /// Logs an error that ends the process. journald finds out which unit a line is of when it reads it, and then
 /// the process must still be there: else `journalctl -u` and `systemctl status` would not show why it ended.

@@ -9,6 +9,12 @@ namespace {
 // Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
+// How long it may stay unsaved while there is more to do, at least.
+constexpr std::chrono::milliseconds kWhileBusy{200};
+
+// What is refused is kept in memory with its errors, and people look for it.
+constexpr std::chrono::milliseconds kRefused{100};
+
 }  // namespace
 
 void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
@@ -20,7 +26,7 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 // A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
 // it, or a save is due.
 void Checkpoint::settle(SourceTransaction& transaction) {
-  const bool is_due = writer_.has_news() && age(steady_now()) >= pace().busy;
+  const bool is_due = writer_.has_news() && age(steady_now()) >= std::max(save_within_, kWhileBusy);
   if (!is_due && transaction.may_be_shown()) return;
   save_and_commit(transaction, take_news());
 }
@@ -29,9 +35,10 @@ void Checkpoint::make_durable() {
   save_and_commit(*changes_.begin(versions_.epoch()), take_news());
 }
 
-// What is refused is kept in memory with its errors, and people look for it.
-SavePace Checkpoint::pace() const {
-  return writer_.news().refused().empty() ? changes_.save_pace() : SavePace{};
+std::chrono::milliseconds Checkpoint::save_within() {
+  save_within_ = changes_.save_within();
+  if (!writer_.news().refused().empty()) save_within_ = std::min(save_within_, kRefused);
+  return save_within_;
 }
 
 void Checkpoint::save(const Position& read_to) {

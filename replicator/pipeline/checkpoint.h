@@ -68,8 +68,8 @@ class Checkpoint {
   /// the checkpoint moves to `read_to`: the changes up to there needed no work.
   void save(const Position& read_to);
 
-  /// How long what is unsaved may stay so.
-  SavePace pace() const;
+  /// How long what is unsaved may stay so. REQUIRES: no transaction is open.
+  std::chrono::milliseconds save_within();
 
   /// Since the last save.
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
@@ -97,6 +97,7 @@ class Checkpoint {
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
   std::function<void(Committed)> added_listener_ = [](const Committed&) {};
   SteadyTime saved_at_ = steady_now();
+  std::chrono::milliseconds save_within_{};  // as asked last
 };
 
 }  // namespace lockstep

@@ -219,13 +219,12 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedInde
   for (const PlannedIndex& index : indices) {
     const IndexPlan& plan = index.plan;
     if (plan.kind != IndexPlan::Kind::kCreate || !has_generation_beside(plan.alias, applied)) continue;
-    findings.push_back(
-        {Finding::Severity::kError, "index " + plan.alias,
-         "the alias is gone while a reindex of it is under way",
-         "where the alias has moved before, `lockstep reindex --back " + plan.alias +
-             "` lets it stand for the other index; where not, it moves there when that is full, "
-             "or `lockstep reindex --abort " +
-             plan.alias + "` ends the reindex"});
+    findings.push_back({Finding::Severity::kError, "index " + plan.alias,
+                        "the alias is gone while a reindex of it is under way",
+                        "if the alias has moved before, `lockstep reindex --back " + plan.alias +
+                            "` points it to the other index; if not, it moves there when that is full, "
+                            "or `lockstep reindex --abort " +
+                            plan.alias + "` ends the reindex"});
   }
   return findings;
 }

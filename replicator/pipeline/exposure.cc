@@ -43,7 +43,7 @@ std::vector<Finding> exposure_of(const Config& config) {
   }
   if (is_on_all_addresses(host_of(config.http.listen))) {
     warn("http.listen",
-         "everybody who reaches this machine can read the pipeline's status: there is no authentication",
+         "all that reach this machine can read the pipeline's status: there is no authentication",
          "listen on 127.0.0.1 or on the monitoring's network; in a container of its own it is as it should "
          "be");
   }

@@ -125,7 +125,7 @@ void ForeignWrites::report(IndexId index, std::int64_t foreign) {
   const LogField field("index", pipeline_.find(index)->alias);
   spdlog::warn(
       "index {}: something else writes into it: a document has a version that lockstep has not given. What "
-      "the view gives is written over it; find out who writes there, take the privilege away, and run "
+      "the view gives is written over it; find out what writes there, take the privilege away, and run "
       "`lockstep verify --repair`, which finds what else was changed or deleted",
       pipeline_.find(index)->alias);
 }

@@ -79,7 +79,8 @@ bool Leader::turn() {
   save_when_due();
   rise_above_foreign_versions();
   require_same_targets();
-  housekeeping_.run(steady_now(), changes.stood_still() ? SourceSince::kStoodStill : SourceSince::kUnknown);
+  housekeeping_.run(steady_now(),
+                    nothing_behind_ == tail.position() ? SourceSince::kStoodStill : SourceSince::kUnknown);
   return worked;
 }
 
@@ -89,9 +90,9 @@ std::vector<Chore> Leader::chores() {
   return {
       {30s, kAfterInterval, [this] { world.source.outbox().prune(); }, "the outbox only grows otherwise"},
       {200ms, kAfterInterval, [this] { world.source.outbox().keep_small(); },
-       "what is consumed must not use up the outbox's limit"},
+       "consumed rows must not use up the outbox's limit"},
       {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs", kCommit},
-      {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed", kCommit},
+      {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes the pipeline", kCommit},
       {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
       {1s, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start reindexes", kCommit},
       {200ms, kAfterInterval,
@@ -99,10 +100,10 @@ std::vector<Chore> Leader::chores() {
          if (!reindexing.at_rest() || reindexing.awaits_answer()) go_on_with_reindexes();
        },
        "their steps end"},
-      {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
+      {10s, kAfterInterval, [this] { take_back_readable(); }, "a view or a job may have been fixed"},
       {2s, kAfterInterval, [this] { follow_parts(); }, "no trigger fires for a partition that comes or goes",
        kCommit},
-      {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
+      {10s, kAfterInterval, [this] { require_same_tables(); }, "a dump may be restored"},
       {5s, kAtOnce, [this] { report.find_differences(); },
        "a missing trigger loses changes silently, and it is promised within 15 s"},
       {5s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
@@ -145,8 +146,7 @@ void Leader::stop_following(const UnreadableJob& job) {
 
 void Leader::save_when_due() {
   const auto unsaved = checkpoint.age(steady_now());
-  const milliseconds save_after = changes.is_awaited() ? 0ms : checkpoint.pace().idle;
-  const bool is_due = (writer.has_news() && unsaved >= save_after) ||
+  const bool is_due = (writer.has_news() && unsaved >= checkpoint.save_within()) ||
                       (unsaved >= kSaveQuietAfter && (unsaved >= kSaveEmptyAfter || !has_small_outbox()));
   if (is_due && tail.idle()) checkpoint.save(tail.position());
 }
@@ -160,20 +160,26 @@ void Leader::wait_for_work(const std::stop_token& stop) {
   const SteadyTime now = steady_now();
   const milliseconds configured = world.config.replication.poll_interval;
   const auto quiet = now - followed_at_;
+  const milliseconds save_within = checkpoint.save_within();
   const bool anything_in_hand =
-      !tail.at_end() || !tail.idle() || !writer.idle() || !jobs.all_done() || changes.is_awaited();
+      !tail.at_end() || !tail.idle() || !writer.idle() || !jobs.all_done() || save_within == 0ms;
   if (anything_in_hand) {
     wake_up.wait(quiet < kBusyFor ? std::min(kBusyPollInterval, configured) : configured, stop);
   } else if (quiet < kBusyFor) {
     // No longer than until the next save is due.
     const auto unsaved = std::chrono::ceil<milliseconds>(checkpoint.age(now));
-    const milliseconds until_save = std::max(checkpoint.pace().idle - unsaved, 1ms);
+    const milliseconds until_save = std::max(save_within - unsaved, 1ms);
     const milliseconds at_most = writer.has_news() ? std::min(until_save, kBusyWait) : kBusyWait;
-    changes.await_change(tail.position(), std::min(kBusyCheckInterval, configured), at_most);
+    await_change(std::min(kBusyCheckInterval, configured), at_most);
   } else {
     const LookPace pace = look_pace(std::chrono::duration_cast<milliseconds>(quiet), configured);
-    changes.await_change(tail.position(), pace.check_every, pace.at_most);
+    await_change(pace.check_every, pace.at_most);
   }
+}
+
+void Leader::await_change(milliseconds check_every, milliseconds at_most) {
+  nothing_behind_.reset();
+  if (!changes.await_change(tail.position(), check_every, at_most)) nothing_behind_ = tail.position();
 }
 
 bool Leader::at_rest() const {
@@ -201,11 +207,11 @@ bool Leader::caught_up() {
   require_nothing_given_up();
   if (const std::string paused = standing.paused_text(); !paused.empty()) {
     throw Error({"catching up", "not all indices could be followed: " + paused,
-                 "do what they say; if a view is as you want it, run `lockstep apply`"});
+                 "do what they ask for; if a view is as you want it, run `lockstep apply`"});
   }
   if (!reindexing.at_rest()) {
     if (reindexing.stuck().empty()) return false;
-    throw Error({"catching up", "a reindex waits: " + reindexing.stuck(), "do what it says"});
+    throw Error({"catching up", "a reindex waits: " + reindexing.stuck(), "do what it asks for"});
   }
   return !world.source.outbox().has_given_up();
 }
@@ -220,7 +226,7 @@ void Leader::require_filled() const {
         {"filling index " + index.alias,
          "Elasticsearch has refused " + counted(index.refused, "document") + " and taken " +
              std::to_string(index.documents),
-         "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
+         "see why with `lockstep dead-letters list`, fix the mapping, the view or the ingest pipeline, "
          "then run `lockstep dead-letters retry --all`"});
   }
 }
@@ -353,7 +359,7 @@ void Leader::rise_above_foreign_versions() {
                "something else has written a document of index " + pipeline.find(found->index)->alias +
                    " under the version " + std::to_string(found->version.value()) +
                    ", above all that this leader can give",
-               "it takes the lead again, with greater ones; find out who writes there", Retry::kLater});
+               "it becomes leader again, with greater ones; find out what writes there", Retry::kLater});
 }
 
 // None: the index is not this pipeline's any more, which the target watch notices.

@@ -50,6 +50,7 @@ class Leader : public LeaderParts {
   bool caught_up();
   bool has_passed_the_end();
   void wait_for_work(const std::stop_token& stop);
+  void await_change(std::chrono::milliseconds check_every, std::chrono::milliseconds at_most);
   void require_filled() const;
   void finish();
 
@@ -78,6 +79,7 @@ class Leader : public LeaderParts {
   RefusalLog refusals_;
   Housekeeping housekeeping_;
   SteadyTime followed_at_{};                     // when the tail last found work
+  std::optional<Position> nothing_behind_;       // that was committed in the source, when it was waited for
   std::vector<JobRunner::Measured> measured_;    // not noted yet
   std::set<IndexId> filled_;                     // by backfills that this process has seen
   std::optional<std::int64_t> rows_to_the_end_;  // of the outbox, to where its end was once

@@ -24,7 +24,7 @@ std::string doubt_about_source(const MarkedIndex& marked, const SourceIdentity& 
   if (last.place.empty()) return "";
   if (last.place != source.place) return "the source is a different database now";
   if (last.timeline.empty() != source.timeline.empty())
-    return "the source tells more or less of its WAL than before, so nothing says whether it went back";
+    return "the source shows more or less of its WAL than before, so nothing shows whether it went back";
   if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
   const bool is_restored = !last.tables.empty() && last.tables != source.tables;
   if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
@@ -79,7 +79,8 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
     spdlog::warn(
-        "index {} does not take the mark of its new leader now, which is tried again; the others go on: {}",
+        "index {} does not take the mark of its new leader now, which is tried again; the others continue: "
+        "{}",
         index.alias, error.what());
   }
 }
@@ -87,7 +88,7 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
 // A generation beside another that somebody has deleted ends its reindex (reindexing.h), and not the
 // pipeline.
 bool is_deleted_generation(ElasticsearchClient& elasticsearch, const AppliedIndex& index) {
-  return !index.beside.empty() && elasticsearch.indices_of(index.target()).empty();
+  return index.beside && elasticsearch.indices_of(index.target()).empty();
 }
 
 // Indices that cannot be written under the new epoch. One of them stops no other (promise 4).
@@ -134,21 +135,21 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   std::vector<std::string> applied;
   for (const IndexConfig& index : config.indices) configured.push_back(index.alias);
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.beside.empty()) applied.push_back(index.alias);
+    if (!index.beside) applied.push_back(index.alias);
   }
   std::sort(configured.begin(), configured.end());
   std::sort(applied.begin(), applied.end());
   if (configured != applied) {
     throw OtherIndices(config.file.string() +
-                       ": the indices are not those of the last `lockstep apply`; see what "
-                       "differs with `lockstep plan`, then run `lockstep apply`");
+                       ": the indices are not those of the last `lockstep apply`; see the "
+                       "differences with `lockstep plan`, then run `lockstep apply`");
   }
   return pipeline;
 }
 
 std::string remedy_of_lost_mark(const AppliedIndex& index) {
-  if (index.beside.empty()) return remedy_of_lost_mark(index.alias);
-  return "end the reindex with `lockstep reindex --finish " + index.beside +
+  if (!index.beside) return remedy_of_lost_mark(index.alias);
+  return "end the reindex with `lockstep reindex --finish " + *index.beside +
          "`, or with --abort before the alias has moved, then delete the index " + index.alias;
 }
 
@@ -157,7 +158,7 @@ void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, co
   throw Error(
       {"taking over index " + index.alias,
        "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
-       "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
+       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`"});
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {
@@ -200,7 +201,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   for (const AppliedIndex& index : pipeline.indices) {
     if (!partners.targets.contains(index.id) || unfit.why().contains(index.id)) continue;
     unfit.unless_fit(index, [&] {
-      const bool has_one = index.written_by.empty();
+      const bool has_one = !index.written_by;
       if (has_one && may_have_forgotten.contains(index.id))
         drop_forgotten(elasticsearch, index.alias, pipeline.identity);
       mark(elasticsearch, index, epoch, now, settled[index.id]);

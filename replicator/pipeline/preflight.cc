@@ -14,11 +14,12 @@
 namespace lockstep {
 namespace {
 
+using Cause = Finding::Cause;
 using Severity = Finding::Severity;
 
 Finding of_error(const std::string& place, const Error& error) {
   const Error::Parts& parts = error.parts();
-  return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy};
+  return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy, Cause::kServer};
 }
 
 std::string place_of(const Config& config, const IndexConfig& index) {
@@ -51,7 +52,7 @@ bool check_engine(ElasticsearchClient& elasticsearch, Preflight& result) {
   result.servers.push_back(engine.text());
   if (engine.supported()) return true;
   result.findings.push_back({Severity::kError, "elasticsearch", engine.text() + " is not supported",
-                             "use Elasticsearch 7.10 to 9, or OpenSearch 2 or 3"});
+                             "use Elasticsearch 7.10 to 9, or OpenSearch 2 or 3", Cause::kServer});
   return false;
 }
 
@@ -61,7 +62,7 @@ bool check_privileges(const Config& config, ElasticsearchClient& elasticsearch, 
   const std::vector<std::string> missing = missing_privileges(elasticsearch, aliases);
   for (const std::string& privileges : missing) {
     result.findings.push_back({Severity::kError, "elasticsearch", "the user lacks " + privileges,
-                               "add these privileges to the user's role, or to the API key"});
+                               "add these privileges to the user's role, or to the API key", Cause::kServer});
   }
   return missing.empty();
 }
@@ -72,17 +73,17 @@ void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
                             Preflight& result) {
   for (const std::string& pipeline : ingest_pipelines(settings)) {
     if (lacks_ingest_pipeline(elasticsearch, pipeline)) {
-      result.findings.push_back(
-          {Severity::kError, place,
-           "index " + index.alias + " names the ingest pipeline " + pipeline +
-               ", which Elasticsearch does not have",
-           "create it, or set index.default_pipeline and index.final_pipeline to _none"});
+      result.findings.push_back({Severity::kError, place,
+                                 "index " + index.alias + " names the ingest pipeline " + pipeline +
+                                     ", which Elasticsearch does not have",
+                                 "create it, or set index.default_pipeline and index.final_pipeline to _none",
+                                 Cause::kServer});
     } else {
       result.findings.push_back(
           {Severity::kWarning, place,
            "index " + index.alias + " sends its documents through the ingest pipeline " + pipeline +
                ": `verify` compares the fields that the view has, and no others",
-           "let the view, not the pipeline, give what changes in these fields: else they always differ"});
+           "let the view, not the pipeline, change these fields: otherwise they always differ"});
     }
   }
 }
@@ -92,8 +93,8 @@ void check_fitness(const IndexConfig& index, const std::string& place, const Ind
                    Preflight& result) {
   const std::optional<UnfitIndex> unfit = why_unfit(state.mappings, state.settings);
   if (!unfit) return;
-  result.findings.push_back(
-      {Severity::kError, place, "index " + index.alias + " has " + unfit->problem, unfit->remedy});
+  result.findings.push_back({Severity::kError, place, "index " + index.alias + " has " + unfit->problem,
+                             unfit->remedy, Cause::kServer});
 }
 
 void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
@@ -125,7 +126,8 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   }
   const IndexPlan plan = plan_index(elasticsearch, desired);
   if (plan.kind == IndexPlan::Kind::kRefuse || plan.kind == IndexPlan::Kind::kReindex) {
-    result.findings.push_back({Severity::kError, place_of(config, index), plan.problem, plan.remedy});
+    result.findings.push_back(
+        {Severity::kError, place_of(config, index), plan.problem, plan.remedy, Cause::kServer});
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/source/outbox/full_outbox.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 
@@ -68,8 +69,7 @@ void ProgressReport::note_troubles(const std::vector<std::string>& misplaced) {
   BulkWriterState bulks = parts_.bulks.state();
   if (!bulks.unanswered.empty()) troubles.push_back(std::move(bulks.unanswered));
   for (const IndexId index : bulks.slow)
-    troubles.push_back("Elasticsearch is slow to write index " + parts_.pipeline.find(index)->alias +
-                       ": its changes wait, those of other indices do not");
+    troubles.push_back(warning("slow_to_write", {parts_.pipeline.find(index)->alias}));
   if (troubles == troubles_) return;
   troubles_ = std::move(troubles);
   find_differences();
@@ -82,20 +82,15 @@ void ProgressReport::find_differences() {
   if (parts_.source.outbox().has_given_up() || std::any_of(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.second.reason == kOutboxWasFull;
       })) {
-    warnings.emplace_back(
-        "the outbox was full (replication.max_outbox_size), and changes were dropped: documents may be out "
-        "of "
-        "date until every index is compared with its view");
+    warnings.push_back(warning("outbox_was_full", {}));
   }
   const ReplicationProgress before = board_.read();
   for (const CaptureId capture : before.unknown_captures) {
-    warnings.push_back("rows of the outbox are of capture " + std::to_string(capture.value) +
-                       ", which no pipeline has, so nobody knows what they changed; something else wrote "
-                       "them: run `lockstep verify --repair`, then start lockstep again");
+    warnings.push_back(warning("unknown_capture", {std::to_string(capture.value)}));
   }
   const std::vector<std::string>& known = before.warnings;
-  for (const std::string& warning : warnings) {
-    if (std::find(known.begin(), known.end(), warning) == known.end()) spdlog::warn("{}", warning);
+  for (const std::string& each : warnings) {
+    if (std::find(known.begin(), known.end(), each) == known.end()) spdlog::warn("{}", each);
   }
   board_.update([&](ReplicationProgress& progress) { progress.warnings = std::move(warnings); });
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::string line(const std::string& kind, std::int64_t count) {
   return kind + ": " + (count == 1 ? "a document was" : std::to_string(count) + " documents were") +
-         " refused and put aside; see `lockstep dead-letters list`";
+         " refused and kept as dead letters; see `lockstep dead-letters list`";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace lockstep {
 
 RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_(most) {
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.beside.empty()) aliases_[index.id] = index.alias;
+    if (!index.beside) aliases_[index.id] = index.alias;
   }
 }
 
@@ -51,8 +51,8 @@ void RefusedShare::judge(IndexId index, const Window& window) const {
                "of its last " + std::to_string(window.documents) + " documents " + who +
                    std::to_string(window.refused) + ", more than replication.max_refused_share = " +
                    nlohmann::json(most_).dump() + "; the first: " + window.first,
-               std::string(window.own == window.refused ? "mend the view or the configuration"
-                                                        : "mend the mapping or the view") +
+               std::string(window.own == window.refused ? "fix the view or the configuration"
+                                                        : "fix the mapping or the view") +
                    " and start again: nothing is lost, the checkpoint has not passed "
                    "them; or raise max_refused_share to make dead letters of them"});
 }

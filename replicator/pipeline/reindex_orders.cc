@@ -39,7 +39,7 @@ bool order_reindex(Reindexes& reindexes, const ReindexOrder& order,
   const bool is_new = start(order.wanted);
   const std::optional<Reindex> known = reindex_of(reindexes, alias);
   if (!is_new && known && known->state == ReindexState::kKept) {
-    throw UsageError(alias + ": " + known->beside_name + " is still followed beside " + known->live_name +
+    throw UsageError(alias + ": " + known->beside_name + " is still followed alongside " + known->live_name +
                      "; end that with `lockstep reindex --finish " + alias +
                      "`, or move the alias back with --back");
   }

@@ -52,12 +52,12 @@ std::string way_out(const AliasState& standing, const Reindex& reindex) {
     return "`lockstep reindex " + options + " " + reindex.alias + "`";
   };
   if (!standing.has_live && is_kept(reindex))
-    return command("--back") + " lets it stand for " + reindex.beside_name + ", which has every change";
+    return command("--back") + " points it to " + reindex.beside_name + ", which has every change";
   if (!standing.has_live) {
     const bool moves_now = reindex.state == ReindexState::kSwapping;
     return "it moves to " + reindex.beside_name + (moves_now ? " now" : " when that is full");
   }
-  const std::string move_it = "find out who has moved it and move it back; or ";
+  const std::string move_it = "find out why it was moved and move it back; or ";
   if (is_kept(reindex)) {
     return move_it + command("--finish --force") + " moves it to " + reindex.live_name + ", and " +
            command("--back --force") + " to " + reindex.beside_name;
@@ -203,7 +203,7 @@ void Reindexing::act(const Reindex& reindex) {
   const bool has_two = reindex.state != ReindexState::kCreating && reindex.state != ReindexState::kDropping &&
                        reindex.state != ReindexState::kFailed;
   if (has_two && (!reindex.live || !reindex.beside)) {
-    throw Error({"going on with the reindex of " + reindex.alias,
+    throw Error({"continuing the reindex of " + reindex.alias,
                  "lockstep's table reindex names no index as one of its two generations",
                  "something else has deleted it; restore it, or delete the row of the reindex"});
   }
@@ -223,7 +223,7 @@ void Reindexing::act(const Reindex& reindex) {
       if (reindex.wish != ReindexWish::kNone) advance(reindex, {});
       return;
   }
-  throw Error({"going on with a reindex", "its state is unknown"});
+  throw Error({"continuing a reindex", "its state is unknown"});
 }
 
 void Reindexing::create(const Reindex& reindex) {
@@ -289,7 +289,7 @@ void Reindexing::swap(const Reindex& reindex) {
     move_alias(client, reindex.alias, reindex.live_name, reindex.beside_name,
                reindex.is_forced ? TakeFrom::kAnybody : TakeFrom::kExpected);
     return [this, reindex] {
-      spdlog::info("reindex of {}: the alias stands for {} now", reindex.alias, reindex.beside_name);
+      spdlog::info("reindex of {}: the alias points to {} now", reindex.alias, reindex.beside_name);
       advance(reindex, {ReindexState::kKept});
     };
   });
@@ -326,7 +326,7 @@ bool Reindexing::look(const Reindex& reindex) {
 
 // An index that somebody has deleted cannot be followed on.
 void Reindexing::judge(const Reindex& reindex, const AliasState& standing) {
-  if (!standing.has_beside) return advance(reindex, dropping("somebody has deleted " + reindex.beside_name));
+  if (!standing.has_beside) return advance(reindex, dropping(reindex.beside_name + " was deleted"));
   Seen& seen = seen_[reindex.id];
   seen.live_is_gone = !standing.has_live;
   const std::string before = std::exchange(seen.misplaced, misplaced(standing, reindex));

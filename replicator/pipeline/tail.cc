@@ -128,7 +128,7 @@ Tail::Tail(const Config& config, const AppliedPipeline& pipeline, Standing& stan
       versions_(versions),
       board_(board),
       is_due_(std::move(is_due)),
-      limit_(changes.canceller()),
+      limit_([&changes] { return changes.cancel_reading(); }),
       chunk_size_(config.replication.chunk_documents, bulk_bytes_),
       position_(changes.checkpoint()),
       chunk_begin_(position_) {}

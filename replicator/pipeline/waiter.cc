@@ -69,7 +69,7 @@ class Waiter::Course {
         if (applied_) continue;
         reason_ = state.reason;
         const bool last = left() <= milliseconds(0);
-        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.words_.why_unled();
+        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.words_.no_leader_reason();
         if (last && unled_.empty()) leader_waits_ = waiter_.words_.leader_waits();
         if (last) break;
       } catch (const Error& error) {
@@ -130,7 +130,7 @@ class Waiter::Course {
         const bool is_seen =
             found.size() == 1 && (found.front().name == each.index || found.front().name == each.or_index);
         if (is_seen) continue;
-        why = "searches do not see it: the alias " + each.alias + " does not stand for " + each.index +
+        why = "searches do not see it: the alias " + each.alias + " does not point to " + each.index +
               ", or not for it alone; see `lockstep status`";
       }
     });

@@ -49,7 +49,7 @@ class Waiter {
   /// What a wait that is not over says of who leads.
   struct Words {
     std::function<std::string()>
-        why_unled;  ///< with what to do; asked about once a second while nobody leads
+        no_leader_reason;  ///< with what to do; asked about once a second while nobody leads
     std::function<std::string()>
         leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
   };

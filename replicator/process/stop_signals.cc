@@ -29,7 +29,7 @@ void ask_to_stop(int) {
 
 void end_at_deadline(int) {
   constexpr std::string_view kMessage =
-      "lockstep: not stopped in time, ended; the next start does again what was not acknowledged\n";
+      "lockstep: not stopped in time, ended; the next start repeats the writes that were not acknowledged\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
   ::_exit(1);
 }

@@ -18,6 +18,11 @@ bool redraws() {
   return ::isatty(STDOUT_FILENO) != 0 && !name.empty() && name != "dumb";
 }
 
+bool shows_colours() {
+  const char* const refused = std::getenv("NO_COLOR");
+  return redraws() && (refused == nullptr || *refused == '\0');
+}
+
 bool can_ask() {
   return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
 }

@@ -11,7 +11,10 @@ bool shows_progress();
 /// Standard output is a terminal that can be redrawn: TERM names one, and not "dumb".
 bool redraws();
 
-/// Somebody can answer: standard input and standard error are terminals.
+/// Standard output is a terminal that shows colours, and NO_COLOR (no-color.org) is empty or not set.
+bool shows_colours();
+
+/// A person can answer: standard input and standard error are terminals.
 bool can_ask();
 
 enum class Answer { kYes, kNo };

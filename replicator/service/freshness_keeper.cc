@@ -14,7 +14,7 @@ std::optional<Freshness> notes_of(const std::optional<LeaderReport>& last, WallT
   try {
     return Freshness::published(last->document, last->age, now);
   } catch (const std::exception& error) {
-    spdlog::warn("the record of how well slo.lag was met cannot be read, and begins anew: {}", error.what());
+    spdlog::warn("the record of how well slo.lag was met cannot be read, and begins again: {}", error.what());
     return std::nullopt;
   }
 }
@@ -26,7 +26,7 @@ FreshnessKeeper::FreshnessKeeper(std::chrono::milliseconds objective) : objectiv
 void FreshnessKeeper::go_on_from(const std::optional<LeaderReport>& last, WallTime now) {
   std::optional<Freshness> published = notes_of(last, now);
   if (published && published->objective() != objective_) {
-    spdlog::info("slo.lag was {} and is {} now: the record of how well it is met begins anew",
+    spdlog::info("slo.lag was {} and is {} now: the record of how well it is met begins again",
                  duration_text(published->objective()), duration_text(objective_));
     published.reset();
   }

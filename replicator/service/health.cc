@@ -41,7 +41,7 @@ Health judge_turns(const ReplicationProgress& progress, SteadyTime now) {
             state + ", but nothing has moved for " + since(progress.turned_at, now)};
   }
   if (progress.state == PipelineState::kStandingBy && !progress.unled.empty())
-    return {Verdict::kGood, Verdict::kBad, state + ", but nobody runs the pipeline: " + progress.unled};
+    return {Verdict::kGood, Verdict::kBad, state + ", but no process runs the pipeline: " + progress.unled};
   if (progress.state == PipelineState::kStandingBy) return {Verdict::kGood, Verdict::kGood, state};
   if (!applies_changes(progress.state)) {
     return {Verdict::kGood, Verdict::kBad, progress.reason.empty() ? state : state + ": " + progress.reason};
@@ -52,7 +52,7 @@ Health judge_turns(const ReplicationProgress& progress, SteadyTime now) {
   }
   if (follows_nothing(progress))
     return {Verdict::kGood, Verdict::kBad,
-            state + ", but no index is followed, `lockstep status` says why: " +
+            state + ", but no index is followed, `lockstep status` shows why: " +
                 progress.indices.begin()->second.alias +
                 (progress.indices.size() > 1 ? " and all others" : "")};
   return {Verdict::kGood, Verdict::kGood, state};

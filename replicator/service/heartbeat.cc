@@ -23,7 +23,7 @@ std::string status_line(const ReplicationProgress& progress, double documents_pe
   for (char& c : line) {
     if (c == '_') c = ' ';
   }
-  if (!progress.unled.empty()) return line + ", but nobody runs the pipeline: " + progress.unled;
+  if (!progress.unled.empty()) return line + ", but no process runs the pipeline: " + progress.unled;
   if (const std::string why = why_it_waits(progress); !why.empty()) return line + ": " + why;
   if (progress.state == PipelineState::kStandingBy || progress.state == PipelineState::kConnecting)
     return line;

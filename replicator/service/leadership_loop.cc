@@ -84,7 +84,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       note_fatal(error.what());
       if (!may_outwait_refusals()) throw;
       // No wrong usage: the file that goes with what was applied is read by the next process.
-      throw Error({"going on after `lockstep apply`", error.what(),
+      throw Error({"continuing after `lockstep apply`", error.what(),
                    "this process has read its configuration before that: start it again"});
     } catch (const std::exception& error) {
       note_fatal(error.what());

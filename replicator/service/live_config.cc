@@ -51,7 +51,8 @@ void LiveConfig::reload(const std::function<Config()>& read) {
     if (const auto keys = needs_restart(*before.config, *after.config); !keys.empty())
       throw UsageError("restart the service to change " + listed(keys));
     set_log_level(after.config->log.level);
-    spdlog::info("reloaded: what is in flight is finished, then replication begins anew with the new values");
+    spdlog::info(
+        "reloaded: requests in flight are finished, then replication begins again with the new values");
     std::stop_source replaced;
     {
       const MutexLock lock(mutex_);
@@ -62,7 +63,7 @@ void LiveConfig::reload(const std::function<Config()>& read) {
     replaced.request_stop();
   } catch (const std::exception& error) {
     const LogField field("error", "configuration");
-    spdlog::error("not reloaded, the service goes on as before: {}", error.what());
+    spdlog::error("not reloaded, the service continues as before: {}", error.what());
   }
 }
 

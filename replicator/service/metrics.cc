@@ -169,9 +169,9 @@ void add_work(Families& families, const ReplicationProgress& progress) {
   families.gauge("lockstep_bulks_in_flight", "Bulk requests in flight");
   families.add(progress.bulks_in_flight);
   families.gauge("lockstep_bulks_in_flight_limit",
-                 "Bulk requests that may be in flight at once, adapted to what Elasticsearch takes");
+                 "Bulk requests that may be in flight at once, adapted to Elasticsearch's capacity");
   families.add(progress.most_bulks_in_flight);
-  families.gauge("lockstep_bulk_bytes_limit", "Bytes of a bulk request, adapted to what Elasticsearch takes");
+  families.gauge("lockstep_bulk_bytes_limit", "Bytes of a bulk request, adapted to Elasticsearch's capacity");
   families.add(progress.most_bulk_bytes);
 }
 
@@ -219,15 +219,15 @@ void add_due(Families& families, const ReplicationProgress& progress, SteadyTime
     }
   };
   families.gauge("lockstep_due_documents",
-                 "Documents that are due: to be rendered and written again, beside the tail");
+                 "Documents that are due: to be rendered and written again, alongside the tail");
   each([](IndexId, const IndexProgress& index) { return index.due->documents; });
   families.gauge("lockstep_due_oldest_seconds",
-                 "For how long the oldest of what is due has been due; 0 when nothing is");
+                 "For how long the oldest due document has been due; 0 if none is");
   each([&](IndexId, const IndexProgress& index) {
     return seconds(now - index.due_known_at + index.due->oldest_age);
   });
   families.gauge("lockstep_due_documents_per_second",
-                 "Documents a second of what is due; 0 while none is written");
+                 "Due documents written a second; 0 while none is written");
   each([&](IndexId id, const IndexProgress&) {
     const auto rate = progress.due_rates.find(id);
     return rate == progress.due_rates.end() ? 0.0 : rate->second;

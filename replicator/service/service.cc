@@ -15,13 +15,13 @@
 #include "replicator/service/history.h"
 #include "replicator/service/http_endpoint.h"
 #include "replicator/service/leadership_loop.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/service/sampler.h"
 #include "replicator/service/standby_watch.h"
 #include "replicator/service/status_page.h"
 #include "replicator/service/status_publisher.h"
 #include "replicator/service/systemd.h"
 #include "replicator/service/watched_status.h"
-#include "replicator/service/why_unled.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -64,7 +64,7 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   const StatusPublisher publisher([&] { return open_status_writer(*current()); }, board, clock, {},
                                   {keeper, open_reader});
   const std::stop_callback on_stop(stop, [] {
-    spdlog::info("stopping: finishing what is in flight");
+    spdlog::info("stopping: finishing the requests in flight");
     systemd::notify_stopping();
   });
 

@@ -94,7 +94,7 @@ void SlowReadings::log(const std::vector<Slow>& slow, SteadyTime now) {
   }
   if (line == logged_) return;
   if (line.empty()) {
-    spdlog::info("what took long is over, after {}", time_since(since_, now));
+    spdlog::info("the slow reading is over, after {}", time_since(since_, now));
   } else {
     if (logged_.empty()) since_ = slow.front().since;
     spdlog::warn("{}", line);

@@ -35,7 +35,7 @@ void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
     IndexProgress& told = progress.indices[index.id];
     told.alias = index.alias;
     told.dead_letters = index.dead_letters;
-    told.set_aside = !index.set_aside.empty();
+    told.set_aside = index.set_aside.has_value();
   }
 }
 
@@ -107,7 +107,7 @@ void StandbyWatch::note(const std::string& trouble) {
     is_new = is_told && progress.unled.empty();
     progress.unled = is_told ? trouble : "";
   });
-  if (is_new) spdlog::warn("nobody runs this pipeline: {}", trouble);
+  if (is_new) spdlog::warn("no process runs this pipeline: {}", trouble);
 }
 
 }  // namespace lockstep

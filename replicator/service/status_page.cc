@@ -108,8 +108,8 @@ std::string word_of_waiting(PipelineState state) {
 Headline unready(const ReplicationProgress& progress, const Health& health) {
   switch (progress.state) {
     case PipelineState::kStandingBy:
-      return {Tone::kBad, "Nobody leads",
-              "This process stands by, and nobody runs the pipeline: " + progress.unled + "."};
+      return {Tone::kBad, "No leader",
+              "This process stands by, and no process runs the pipeline: " + progress.unled + "."};
     case PipelineState::kWaitingForElasticsearch:
     case PipelineState::kWaitingForSource:
       return {Tone::kBad, word_of_waiting(progress.state), progress.reason};
@@ -221,7 +221,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
     Json json = counters_json(counters, progress, document);
     json.update({{"alias", index.alias},
                  {"dead_letters", index.dead_letters},
-                 {"set_aside", !index.set_aside.empty()},
+                 {"set_aside", index.set_aside.has_value()},
                  {"refused", Json::array()},
                  {"due", due_of(index.alias, index.due)},
                  {"jobs", Json::array()}});

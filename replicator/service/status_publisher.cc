@@ -76,7 +76,7 @@ void StatusPublisher::read_notes_of_last_leader() {
       status = objective_.open_reader()->read();
     } catch (const Error& error) {
       if (error.retryable()) throw;
-      spdlog::warn("the record of how well slo.lag was met cannot be read, and begins anew: {}",
+      spdlog::warn("the record of how well slo.lag was met cannot be read, and begins again: {}",
                    error.what());
     }
     objective_.keeper->go_on_from(status ? status->leader : std::nullopt, std::chrono::system_clock::now());

@@ -2,6 +2,7 @@
 // leads from values to ids, and which types and columns a view has, stays below the seam.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +13,16 @@ namespace lockstep {
 
 struct AppliedIndex {
   IndexId id;
-  std::string alias;            ///< of the searchers; beside another generation the real index's name
-  std::string written_by = {};  ///< an alias of this generation alone; empty: there is no other
-  std::string beside = {};      ///< the searchers' alias, which stands for the other generation; else empty
-  std::string view;             ///< quoted, for messages
-  bool routed = false;          ///< the view has a column _routing
-  std::vector<CaptureId> captures;  ///< whose changes lead to documents of this index
-  std::string set_aside;            ///< why its view could not be read; empty: it could
+  std::string alias;  ///< of the searchers; beside another generation the real index's name
+  std::optional<std::string> written_by = {};  ///< an alias of this generation alone; none: there is no other
+  std::optional<std::string> beside = {};  ///< the searchers' alias, of the other generation; none: its own
+  std::string view;                        ///< quoted, for messages
+  bool routed = false;                     ///< the view has a column _routing
+  std::vector<CaptureId> captures;         ///< whose changes lead to documents of this index
+  std::optional<std::string> set_aside = {};  ///< why its view could not be read; none: it could
 
   /// By what name it is written and read. A generation never by the searchers' alias, which may move.
-  const std::string& target() const { return written_by.empty() ? alias : written_by; }
+  const std::string& target() const { return written_by ? *written_by : alias; }
 };
 
 struct AppliedPipeline {

@@ -16,7 +16,7 @@ AppliedState pending(std::string reason) {
 
 std::string pending_changes(const std::vector<UnfinishedWork>& work) {
   const std::string pending = "changes are pending";
-  return work.empty() ? pending : pending + ", beside them: " + work.front().what;
+  return work.empty() ? pending : pending + ", alongside: " + work.front().what;
 }
 
 AwaitedWork::Known AwaitedWork::all_of(const std::vector<UnfinishedWork>& work) {
@@ -38,7 +38,7 @@ AppliedState AwaitedWork::look(const std::vector<UnfinishedWork>& work, const st
       std::ranges::find_if(work, [](const UnfinishedWork& each) { return !each.job && !each.due; });
   if (set_aside != work.end()) {
     known_.reset();  // a comparison follows once its view can be read again
-    return pending("an index is set aside: " + set_aside->what);
+    return pending("an index is paused: " + set_aside->what);
   }
   if (!altered.empty()) {
     known_.reset();  // likewise, once it is put back or applied
@@ -57,8 +57,7 @@ AppliedState AwaitedWork::look(const std::vector<UnfinishedWork>& work, const st
   const std::string unwritten = "not all is written yet: " + left.front()->what;
   if (left.size() == 1) return pending(unwritten);
   return pending(unwritten + ", and " +
-                 counted(std::ssize(left) - 1, "other job or list of what is due",
-                         "other jobs and lists of what is due"));
+                 counted(std::ssize(left) - 1, "other job or due list", "other jobs and due lists"));
 }
 
 }  // namespace lockstep

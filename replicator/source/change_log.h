@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -13,16 +12,8 @@
 
 namespace lockstep {
 
-/// How long what Elasticsearch has acknowledged may stay unsaved. After a crash it is repeated.
-struct SavePace {
-  std::chrono::milliseconds busy{200};  ///< while there is more to do
-  std::chrono::milliseconds idle{100};  ///< when there is nothing else to do
-};
-
 class ChangeLog {
  public:
-  using Canceller = std::function<void()>;
-
   virtual ~ChangeLog() = default;
 
   /// Opens a transaction of the leader of `epoch`.
@@ -35,10 +26,10 @@ class ChangeLog {
   /// such connection, and pages are read in begin(). It may outlive this.
   virtual std::unique_ptr<PageConnection> page_connection() = 0;
 
-  /// Lets the statement that runs in begin() fail with a retryable Error; any thread may call it, for as long
-  /// as this lives. It has come to its end when it returns: no later statement fails. None: the source has no
+  /// Lets the statement that runs in begin() fail with a retryable Error; any thread may call it. It has come
+  /// to its end when it returns: no later statement fails. False, and nothing is done: the source has no
   /// page_connection(), so what takes long could be read nowhere else.
-  virtual Canceller canceller() = 0;
+  virtual bool cancel_reading() = 0;
 
   /// Opens a snapshot to read from.
   virtual std::unique_ptr<SourceSnapshot> read() = 0;
@@ -53,21 +44,16 @@ class ChangeLog {
   /// Whether anything may have been committed behind `position`: a cheap question. False is certain.
   virtual bool may_have_changed(const Position& position) = 0;
 
-  /// Waits until may_have_changed(), at most `at_most`, checking every `check_every`; returns whether it has.
+  /// Waits until may_have_changed(), at most `at_most`, checking every `check_every`. False: nothing at all
+  /// was committed in the source behind `position`, not even what changes its jobs and definitions alone.
   /// Does not notice who begins to wait for the checkpoint meanwhile. REQUIRES: no transaction is open.
   virtual bool await_change(const Position& position, std::chrono::milliseconds check_every,
                             std::chrono::milliseconds at_most) = 0;
 
-  /// Whether nothing at all was committed in the source, by the last of the looks above, since the last call.
-  /// False when that is not known: a source need not see what changes its jobs and definitions alone.
-  virtual bool stood_still() = 0;
-
-  /// Whether somebody waits for the next checkpoint (applied_watch.h). Costs nothing while nobody does.
-  /// REQUIRES: no transaction is open.
-  virtual bool is_awaited() = 0;
-
-  /// How often a save is worth what it costs the application now. A transaction may be open.
-  virtual SavePace save_pace() = 0;
+  /// How long what Elasticsearch has acknowledged may stay unsaved, for what a save costs the application:
+  /// after a crash it is repeated. None: somebody waits for the checkpoint (applied_watch.h). REQUIRES: no
+  /// transaction is open.
+  virtual std::chrono::milliseconds save_within() = 0;
 
   /// The jobs that are not finished. A job that cannot be read stops its own index, and no other.
   virtual UnfinishedJobs jobs() = 0;

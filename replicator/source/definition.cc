@@ -24,6 +24,12 @@ bool has_errors(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.severity == Finding::Severity::kError; });
 }
 
+bool has_errors(const std::vector<Finding>& findings, Finding::Cause cause) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.severity == Finding::Severity::kError && finding.cause == cause;
+  });
+}
+
 void require_no_errors(const std::vector<Finding>& findings) {
   std::string errors;
   for (const Finding& finding : findings) {

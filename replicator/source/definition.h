@@ -24,6 +24,10 @@ struct Finding {
   std::string place;    ///< what it is about: "blog.toml:12", a table or a column; may be empty
   std::string message;  ///< what is wrong
   std::string remedy;   ///< what to do about it; may be empty
+  /// What has to change: configuration, mapping files and views, which is wrong configuration (exit code 2);
+  /// or a server, a right, or what `apply` has made.
+  enum class Cause { kDefinition, kServer };
+  Cause cause = Cause::kDefinition;
 };
 
 /// How the documents of an index differ from what the configuration describes.
@@ -46,6 +50,9 @@ std::string to_line(const Finding& finding);
 
 /// Whether at least one of them is an error.
 bool has_errors(const std::vector<Finding>& findings);
+
+/// Whether an error is among them whose cause is this one.
+bool has_errors(const std::vector<Finding>& findings, Finding::Cause cause);
 
 /// Throws UsageError when at least one of them is an error: each error as to_line(), on a line of its own.
 void require_no_errors(const std::vector<Finding>& findings);

@@ -6,6 +6,7 @@
 #include "replicator/error.h"
 #include "replicator/listed.h"
 #include "replicator/unknown_value.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -39,7 +40,7 @@ const IndexConfig* configured_index(const Config& config, const std::string& ali
 
 // Its faults are told with the line of the alias.
 IndexConfig as_stored(const Config& config, const StoredIndex& index) {
-  const IndexConfig* const alias = configured_index(config, index.beside.empty() ? index.name : index.beside);
+  const IndexConfig* const alias = configured_index(config, index.beside.value_or(index.name));
   IndexConfig kept;
   kept.alias = index.name;
   kept.line = alias == nullptr ? 0 : alias->line;
@@ -74,7 +75,7 @@ std::string repetition_text(const std::string& reason, bool is_id_changed) {
 }
 
 std::string reason_to_compare(const std::vector<std::string>& replaced) {
-  return listed(replaced) + " may have been another for a while since the last apply";
+  return warning("parts_replaced", {listed(replaced)});
 }
 
 std::string definition_text(const IndexConfig& index) {

@@ -13,11 +13,11 @@ namespace lockstep {
 
 /// An index in the source: the one of an alias, or the generation beside it.
 struct StoredIndex {
-  std::string name;          ///< the alias; of a generation beside it, the real index's
-  std::string beside;        ///< the alias beside whose index it is; empty: it is the alias's own
-  std::string configured;    ///< its definition; empty: an older lockstep has stored none
-  bool was_swapped = false;  ///< of a generation beside: the alias has moved since the reindex began
-  bool followed = true;      ///< false: a reindex is about to begin with it
+  std::string name;                   ///< the alias; of a generation beside it, the real index's
+  std::optional<std::string> beside;  ///< the alias beside whose index it is; none: it is the alias's own
+  std::string configured;             ///< its definition; empty: an older lockstep has stored none
+  bool was_swapped = false;           ///< of a generation beside: the alias has moved since the reindex began
+  bool followed = true;               ///< false: a reindex is about to begin with it
   std::vector<std::string> fields = {};  ///< of its documents
 };
 
@@ -63,6 +63,7 @@ struct DocumentShape {
   std::string id_type;
   bool routed = false;
   std::vector<std::string> fields;
+  bool operator==(const DocumentShape&) const = default;
 };
 
 /// What is to change from `is` to `wanted`.

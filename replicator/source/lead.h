@@ -30,6 +30,12 @@ struct KnownPartners {
   bool operator==(const KnownPartners&) const = default;
 };
 
+/// The JSON that the checkpoint keeps of them, "{}" before anybody has led. Throws Error for any other text.
+KnownPartners partners_in(const std::string& text);
+
+/// The part of it that has the targets.
+std::string targets_text(const KnownPartners& partners);
+
 class Lead {
  public:
   virtual ~Lead() = default;

@@ -1,16 +1,14 @@
 #include "replicator/source/pipeline_status.h"
 
+#include "replicator/warnings.h"
+
 namespace lockstep {
 
 std::string in_words(const LeadHolder& stranger) {
-  const std::string session = stranger.pid == 0 ? "a prepared transaction"
-                                                : "session " + std::to_string(stranger.pid) + " of role " +
-                                                      stranger.user + " (" + stranger.application + ")";
-  return session +
-         " holds the lock of the lead, and is no lockstep; the leader does without that lock, but end "
-         "this: " +
-         (stranger.pid == 0 ? "see pg_prepared_xacts"
-                            : "select pg_terminate_backend(" + std::to_string(stranger.pid) + ")");
+  if (stranger.pid == 0) return warning("lead_held", {"a prepared transaction", "see pg_prepared_xacts"});
+  const std::string pid = std::to_string(stranger.pid);
+  return warning("lead_held", {warning("session", {pid, stranger.user, stranger.application}),
+                               "select pg_terminate_backend(" + pid + ")"});
 }
 
 std::string reason_of(const LockWait& wait) {

@@ -48,7 +48,7 @@ struct IndexStatus {
   std::string alias = {};
   std::string view = {};
   std::int64_t dead_letters = 0;
-  std::string set_aside = {};  ///< why the pipeline does not follow it; empty: it does
+  std::optional<std::string> set_aside = {};  ///< why the pipeline does not follow it; none: it does
 
   struct Job {
     JobId id;

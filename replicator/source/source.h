@@ -6,7 +6,7 @@
 //   SourceSnapshot                 what only reads: `verify`, the set-aside, `dead-letters`
 //   Lead                           who leads
 //   DeadLetterBox                  dead letters, for people
-//   OutboxCare                     pruning, the outbox's limit, missing triggers
+//   OutboxMaintenance              pruning, the outbox's limit, missing triggers
 //   Reindexes                      indices that get a second generation
 //
 // and five that have a connection of their own:
@@ -29,7 +29,7 @@
 #include "replicator/source/change_log.h"
 #include "replicator/source/dead_letter_box.h"
 #include "replicator/source/lead.h"
-#include "replicator/source/outbox_care.h"
+#include "replicator/source/outbox_maintenance.h"
 #include "replicator/source/reindexes.h"
 
 namespace lockstep {
@@ -51,7 +51,7 @@ class Source {
   virtual Lead& lead() = 0;
   virtual ChangeLog& changes() = 0;
   virtual DeadLetterBox& dead_letters() = 0;
-  virtual OutboxCare& outbox() = 0;
+  virtual OutboxMaintenance& outbox() = 0;
   virtual Reindexes& reindexes() = 0;
 };
 

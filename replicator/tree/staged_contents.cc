@@ -18,7 +18,7 @@ constexpr std::size_t kScanPage = 1'000;
 }  // namespace
 
 TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent& intent, json fields) {
-  const std::string doing = "sending what is to be at " + intent.target().text();
+  const std::string doing = "sending the contents for " + intent.target().text();
   for (const char* place : {"path", "name"}) fields.erase(place);
   fields["kind"] = kStagedKind + operation.id;
   fields["fence"] = 0;

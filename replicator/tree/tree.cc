@@ -64,7 +64,7 @@ void Tree::prepare_recovery() {
 }
 
 std::optional<Refusal> Tree::move(const TreePath& from, const TreePath& to, const TreeOptions& options) {
-  if (from.is_root()) throw UsageError("the root cannot be moved; name what is in it");
+  if (from.is_root()) throw UsageError("the root cannot be moved; name something in it");
   if (to.is_root()) throw UsageError("the root cannot be the target; name a path in it");
   const TreeIntent intent{.kind = TreeIntent::Kind::kMove, .path = from, .to = to};
   if (from.contains(to)) throw TreeError(TreeError::Kind::kIntoItself, doing_of(intent), to);
@@ -78,7 +78,7 @@ std::optional<Refusal> Tree::move(const TreePath& from, const TreePath& to, cons
 }
 
 std::optional<Refusal> Tree::remove(const TreePath& path, const TreeOptions& options) {
-  if (path.is_root()) throw UsageError("the root cannot be removed; name what is in it");
+  if (path.is_root()) throw UsageError("the root cannot be removed; name something in it");
   return change({.kind = TreeIntent::Kind::kRemove, .path = path}, nullptr, options);
 }
 
@@ -169,7 +169,7 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
     }
   }
   throw Error({doing, "documents come and go faster than they can be locked",
-               "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+               "write locking = \"tree\" in [tree], in every configuration that changes this tree"});
 }
 
 void Tree::prune_sometimes(const Operation& operation) {

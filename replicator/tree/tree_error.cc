@@ -7,7 +7,7 @@ Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const Tree
   const std::string& path = where.text();
   switch (kind) {
     case TreeError::Kind::kNotFound:
-      return {doing, path + " does not exist", "`lockstep tree ls` shows what is there"};
+      return {doing, path + " does not exist", "`lockstep tree ls` lists the tree"};
     case TreeError::Kind::kExists:
       return {doing, path + " exists", "choose another name, or remove it first"};
     case TreeError::Kind::kIntoItself:
@@ -25,13 +25,13 @@ std::string remedy_of(TreeOperationLost::When when) {
     case TreeOperationLost::When::kBeforeCommit:
       return "nothing was changed; try again";
     case TreeOperationLost::When::kAfterCommit:
-      return "whoever took it over finishes it, or else `lockstep tree recover`; `lockstep locks list` shows "
-             "what "
-             "is unfinished";
+      return "the process that took it over finishes it, or else `lockstep tree recover`; `lockstep locks "
+             "list` shows "
+             "unfinished changes";
     case TreeOperationLost::When::kOver:
       break;
   }
-  return "look at both places with `lockstep tree ls`: unless somebody has finished it, it stays half done";
+  return "look at both places with `lockstep tree ls`: unless it was finished by hand, it stays half done";
 }
 
 }  // namespace

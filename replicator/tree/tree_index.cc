@@ -107,7 +107,7 @@ std::string fault_of(const json& mappings) {
 std::string fault_of_settings(const json& settings) {
   const std::string pipeline = text_at(settings, "index.final_pipeline");
   if (pipeline.empty() || pipeline == kNoPipeline) return "";
-  return "its final_pipeline \"" + pipeline + "\" may change what is written";
+  return "its final_pipeline \"" + pipeline + "\" may change the documents";
 }
 
 constexpr const char* kNameAnother = "name another index in [tree] index";
@@ -121,7 +121,7 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   const std::string doing = doing_of_use(index);
   const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
   if (found.size() != 1)
-    throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
+    throw Error({doing, "the alias points to several indices", "name one of them in [tree] index"});
   const IndexState& state = found[0];
   if (state.name != index && std::ranges::count(state.narrow_aliases, index) > 0)
     throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});

@@ -35,7 +35,7 @@ void TreeLease::check() {
   }
   if (!stop_.stop_requested()) return;
   throw Error({"finishing the operation " + operation_.id,
-               cause_.empty() ? "interrupted" : "interrupted while it could not go on: " + cause_});
+               cause_.empty() ? "interrupted" : "interrupted while it could not continue: " + cause_});
 }
 
 void TreeLease::progress(std::int64_t documents) {

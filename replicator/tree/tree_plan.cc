@@ -42,7 +42,7 @@ void require_room(const TreeIntent& intent, const TreeDocument& document) {
   throw Error({doing_of(intent),
                "the path of the document " + document.id + " would have " + std::to_string(bytes) +
                    " bytes, and paths have at most " + std::to_string(kMaxTreePathBytes),
-               "choose a shorter target, or first move what lies deep"});
+               "choose a shorter target, or first move the deepest files"});
 }
 
 /// The source is only read.
@@ -168,7 +168,7 @@ TreePlan TreePlanner::everything_at(const TreeIntent& intent, TreeNode node, con
     throw Error(
         {"locking " + path.text(),
          "more than " + std::to_string(kMaxDocumentLocks) + " documents would have to be locked one by one",
-         "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+         "write locking = \"tree\" in [tree], in every configuration that changes this tree"});
   } else {
     // The server will change them. It passes over what it cannot change, so that is refused here.
     plan.total = 0;

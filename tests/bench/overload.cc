@@ -101,7 +101,7 @@ class Overload {
     const auto begin = Clock::now();
     work_.pipeline().must("reindex", {work_.orders().alias()}, kPatienceForWork);
     const double seconds = seconds_since(begin);
-    work_.pipeline().must("reindex", {"--finish", work_.orders().alias()}, kPatienceForWork);
+    work_.pipeline().must("reindex", {"--finish", "--yes", work_.orders().alias()}, kPatienceForWork);
     return seconds;
   }
 

@@ -72,7 +72,7 @@ class Reindexes {
     const auto begin = Clock::now();
     reindex({"--back", work_.index().alias()});
     report_.add("the way back", "s", std::chrono::duration<double>(Clock::now() - begin).count());
-    reindex({"--finish", work_.index().alias()});
+    reindex({"--finish", "--yes", work_.index().alias()});
     stop();
     report_.add("backlog into two generations / into one", "", two / drained("one generation"));
   }

@@ -118,7 +118,7 @@ def load_table(c):
         rows.append([f"{factor:,}×", f"{load:,}", *needs(c, load), f"{load * (c['writer'] + c['trigger']):,.1f}",
                      f"{documents * c['follow']:,.1f}", f"{documents * c['lockstep']:,.1f}", f"{documents * COPIES * c['index']:,.1f}"])
     return table(["load", "changes/s", "databases", "pipelines or shares", "nodes", "cores: writers, triggers",
-                  "cores: following", "cores: lockstep", "cores: Elasticsearch"], rows)
+                  "cores: following", "cores: Lockstep", "cores: Elasticsearch"], rows)
 
 
 def simulate(c, rate, pipelines, nodes, seconds=20):

@@ -228,7 +228,7 @@ class LocksTest(LockWorld):
         lock = Locks(self.engine, index, LEASE).hold(exclusive=["gone"], wait=PATIENCE)
         for each in (index, journal):
             self.server.request("making an index", "PUT", f"/{each}", {"mappings": {"_meta": {"lockstep": {"locks": 1}}}})
-        with self.assertRaisesRegex(LeaseLost, "somebody has deleted it; `lockstep locks prepare` makes it anew"):
+        with self.assertRaisesRegex(LeaseLost, "it was deleted; `lockstep locks prepare` makes it again"):
             with lock:
                 self.server.request("deleting", "DELETE", f"/{index},{journal}")
                 lock._keeper.join(PATIENCE)  # it ends when the lock is lost

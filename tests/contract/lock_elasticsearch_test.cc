@@ -182,7 +182,7 @@ TEST_F(BookLocks, AnEmptyDocumentIsTheBooksGlobalLock) {
   write("global", "{}");
   const std::optional<Refusal> refusal = ask(global_lock());
   ASSERT_TRUE(refusal);
-  EXPECT_EQ(text_of(*refusal), "global is locked exclusively by somebody without a lease");
+  EXPECT_EQ(text_of(*refusal), "global is locked exclusively by an unnamed holder without a lease");
   EXPECT_EQ(read("global").value("lock_type", "none"), "none") << "it stays as it is";
   server().expect("DELETE", path("_doc", "global"));
   EXPECT_FALSE(ask(global_lock()));
@@ -447,7 +447,7 @@ TEST(ElasticsearchLocksTest, AnIndexOfSomebodyElseIsLeftAlone) {
   index.server().expect("DELETE", path);
   index.server().expect("DELETE", "/_index_template/" + index.alias() + "-locks");
   index.server().expect("PUT", path + "/_doc/x?refresh", R"({"lock_type": "shared", "lock_count": 2})");
-  EXPECT_THAT(refused(), HasSubstr("reading the lock x: somebody holds it without a lease"));
+  EXPECT_THAT(refused(), HasSubstr("reading the lock x: it is held without a lease"));
   EXPECT_EQ(index.server().expect("GET", path + "/_doc/x").at("found"), true);
 }
 
@@ -526,7 +526,7 @@ TEST_F(DeletedLockIndices, AreNotMadeAnewUnderSomebodyWhoLives) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_TRUE(error.retryable());
-    EXPECT_THAT(error.what(), HasSubstr("somebody works under a lock in it until "));
+    EXPECT_THAT(error.what(), HasSubstr("a lock in it is held until "));
   }
   written(milliseconds(300));
   require_lock_index(client, locks_, std::chrono::seconds(60));

@@ -10,7 +10,7 @@ struct Seen {
   std::size_t jobs = 0;
   std::int64_t due = 0;
   std::int64_t dead_letters = 0;
-  std::string set_aside;
+  std::optional<std::string> set_aside;
   bool operator==(const Seen&) const = default;
 };
 
@@ -130,23 +130,23 @@ TEST_P(SourceContract, AnIndexThatIsSetAsideSaysWhyUntilItIsTakenBack) {
     return source.pipeline().indices.at(0).set_aside;
   };
   const auto observer = other();
-  EXPECT_EQ(reason_of(*observer), "");
+  EXPECT_EQ(reason_of(*observer), std::nullopt);
   {
     const auto transaction = begin();
     transaction->set_aside(docs().id, "its view is gone");
     transaction->commit();
   }
-  EXPECT_EQ(docs().set_aside, "") << "it is as of opening or the last reload()";
+  EXPECT_EQ(docs().set_aside, std::nullopt) << "it is as of opening or the last reload()";
   EXPECT_EQ(reason_of(*observer), "its view is gone");
   EXPECT_EQ(reason_of(*source_), "its view is gone");
-  EXPECT_EQ(parcels().set_aside, "");
+  EXPECT_EQ(parcels().set_aside, std::nullopt);
   {
     const auto transaction = begin();
     transaction->take_back(docs().id);
     transaction->commit();
   }
-  EXPECT_EQ(reason_of(*observer), "");
-  EXPECT_EQ(other()->pipeline().indices.at(0).set_aside, "");
+  EXPECT_EQ(reason_of(*observer), std::nullopt);
+  EXPECT_EQ(other()->pipeline().indices.at(0).set_aside, std::nullopt);
 }
 
 TEST_P(SourceContract, AnIndexThatIsSetAsideForgetsItsComparisonsAndSweepsOnly) {

@@ -19,8 +19,7 @@ using enum ReindexState;
 std::vector<std::string> names_of(const AppliedPipeline& pipeline) {
   std::vector<std::string> names;
   for (const AppliedIndex& index : pipeline.indices)
-    names.push_back(index.alias + " by " + index.target() +
-                    (index.beside.empty() ? "" : " beside " + index.beside));
+    names.push_back(index.alias + " by " + index.target() + (index.beside ? " beside " + *index.beside : ""));
   return names;
 }
 

@@ -83,7 +83,7 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   ASSERT_EQ(docs_status.refused.size(), 1U);
   EXPECT_EQ(docs_status.refused[0].error, refused(docs(), "1", 1).error_type);
   EXPECT_EQ(docs_status.refused[0].documents, 2);
-  EXPECT_EQ(docs_status.set_aside, "");
+  EXPECT_EQ(docs_status.set_aside, std::nullopt);
   ASSERT_EQ(docs_status.jobs.size(), 1U);
   EXPECT_EQ(docs_status.jobs[0].kind, "comparison");
   EXPECT_EQ(docs_status.jobs[0].reason, "somebody asked for it");

@@ -46,26 +46,26 @@ TEST_P(SourceContract, WhoWaitsForAChangeIsToldWhenItComes) {
   EXPECT_EQ(drain(), (Reported{{"1", 1}}));
 }
 
-// Others at the same server may have done something at any time: then it did not stand still.
-TEST_P(SourceContract, ASourceThatStoodStillHadNoCommit) {
+// A source that does not see all of them never says that there was none.
+TEST_P(SourceContract, WhoWaitsForAChangeIsNotToldOfRestAfterAnyCommit) {
+  using namespace std::chrono_literals;
   lead();
   drain();
-  source_->changes().may_have_changed(position_);
-  source_->changes().stood_still();
+  add_job(docs().id, JobKind::kComparison);
+  EXPECT_TRUE(source_->changes().await_change(position_, 5ms, 50ms));
   writer_->insert_thing(1, 0);
-  source_->changes().may_have_changed(position_);
-  EXPECT_FALSE(source_->changes().stood_still());
+  EXPECT_TRUE(source_->changes().await_change(position_, 5ms, 50ms));
 }
 
 TEST_P(DefinedSourceContract, ALeaderNoticesWhoWaitsForItsCheckpoint) {
+  using namespace std::chrono_literals;
   lead();
-  EXPECT_FALSE(source_->changes().is_awaited());
+  EXPECT_GT(source_->changes().save_within(), 0ms);
   writer_->insert_thing(1, 0);
   const auto watch = world().watch();
   const auto point = watch->begin(std::nullopt);
   EXPECT_EQ(point->look().kind, AppliedState::Kind::kPending);
-  EXPECT_TRUE(becomes_true([&] { return source_->changes().is_awaited(); }));
-  EXPECT_LE(source_->changes().save_pace().busy, SavePace{}.busy) << "it waits for the next save";
+  EXPECT_TRUE(becomes_true([&] { return source_->changes().save_within() == 0ms; }));
 }
 
 }  // namespace

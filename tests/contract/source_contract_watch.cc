@@ -29,7 +29,7 @@ TEST_P(WatchedSourceContract, WhoWaitsDuringAFillLearnsOfIt) {
   writer_->insert_thing(1, 0);
   const auto watch = world_->watch();
   EXPECT_THAT(watch->begin(std::nullopt)->look().reason,
-              testing::AllOf(HasSubstr("changes are pending, beside them: backfill of "),
+              testing::AllOf(HasSubstr("changes are pending, alongside: backfill of "),
                              HasSubstr(" documents so far")));
 }
 

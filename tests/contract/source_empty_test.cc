@@ -100,7 +100,7 @@ class EmptySource final : public Source,
                           private Lead,
                           private ChangeLog,
                           private DeadLetterBox,
-                          private OutboxCare {
+                          private OutboxMaintenance {
  public:
   EmptySource() {
     AppliedIndex docs;
@@ -119,7 +119,7 @@ class EmptySource final : public Source,
   Lead& lead() override { return *this; }
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
-  OutboxCare& outbox() override { return *this; }
+  OutboxMaintenance& outbox() override { return *this; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:
@@ -135,7 +135,7 @@ class EmptySource final : public Source,
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
-  std::function<void()> canceller() override { return {}; }
+  bool cancel_reading() override { return false; }
   std::unique_ptr<SourceSnapshot> read() override { return std::make_unique<EmptyTransaction>(); }
   Position checkpoint() override { return {}; }
   bool has_passed(const Position&) override { return false; }
@@ -143,9 +143,7 @@ class EmptySource final : public Source,
   bool await_change(const Position&, std::chrono::milliseconds, std::chrono::milliseconds) override {
     return false;
   }
-  bool stood_still() override { return false; }
-  bool is_awaited() override { return false; }
-  SavePace save_pace() override { return {}; }
+  std::chrono::milliseconds save_within() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
   std::vector<DueList> due() override { return {}; }
   std::optional<FoundDue> find_due(const AppliedIndex&) override { return std::nullopt; }

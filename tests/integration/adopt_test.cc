@@ -227,7 +227,7 @@ TEST_F(AdoptVerb, OneThatClonesWhenAnotherIsDoneLeavesNoSecondClone) {
   ASSERT_TRUE(other);
   EXPECT_EQ(other->exit_code, 0) << other->err;
   EXPECT_EQ(late.exit_code, 1) << late.out;
-  EXPECT_THAT(late.err, HasSubstr("somebody else adopts it at the same time"));
+  EXPECT_THAT(late.err, HasSubstr("another command adopts it at the same time"));
   EXPECT_THAT(posts_.concrete(), ElementsAre(posts_.alias() + "-000001"));
   expect_equal_after_a_run();
   execute("update blog.posts set title = 'changed' where id = 1");

@@ -127,7 +127,7 @@ output { elasticsearch { index => "films" document_id => "%{id}" } }
   view_ = "search.\"" + index_.alias() + "\"";
   const Completed made = init({"--from-logstash", (folder_.path() / "films.conf").string()});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("films.conf:11: the filter mutate; write what it does as SQL in the view"));
+  EXPECT_THAT(made.out, HasSubstr("films.conf:11: the filter mutate; write its work as SQL in the view"));
   EXPECT_EQ(database_.number("select count(*) from pg_views where viewname = '" + index_.alias() + "'"), 0)
       << "it is only tried";
   database_.run(file(".sql"));
@@ -167,7 +167,7 @@ TEST_F(Init, TakesWhateverComesIntoAColumnThatIsEmptyYet) {
   database_.execute("create view search.empty as select id as _id, null::json as later from rental.films");
   const Completed made = init({"--view", "search.empty"});
   EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("! not known: what is in column later"));
+  EXPECT_THAT(made.out, HasSubstr("! not known: the contents of column later"));
   const nlohmann::json fields = this->fields();
   EXPECT_EQ(fields.at("later").at("enabled"), false) << "texts would be refused by an object";
 }
@@ -178,7 +178,7 @@ TEST_F(Init, AColumnOfJsonTextsInATableIsNoObject) {
       "values ('1', '[\"a\", \"b\"]', null)");
   const Completed made = init({"--table", "rental.books"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("! not known: what is in field later"));
+  EXPECT_THAT(made.out, HasSubstr("! not known: the contents of field later"));
   const nlohmann::json fields = this->fields();
   EXPECT_EQ(fields.at("tags").at("type"), "text");
   EXPECT_EQ(fields.at("later").at("enabled"), false);

@@ -521,7 +521,7 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
     return completed.err;
   };
-  EXPECT_THAT(usage({"--", "true"}), HasSubstr("name what to lock"));
+  EXPECT_THAT(usage({"--", "true"}), HasSubstr("choose a lock"));
   EXPECT_THAT(usage({"--global", "--exclusive", "x", "--", "true"}), HasSubstr("excludes"));
   EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
   EXPECT_THAT(usage({"--global", "--hold", "--", "true"}), HasSubstr("--hold runs no COMMAND"));
@@ -623,13 +623,13 @@ TEST_P(LocksInElasticsearch, ATemplateAndIndicesThatAreDeletedWhileALockIsHeldJa
   server_.expect("DELETE", "/_index_template/" + index() + "-locks");
   server_.expect("DELETE", "/" + index() + "-locks," + index() + "-journal");
   EXPECT_EQ(exit_code(*holder), 1);
-  EXPECT_THAT(holder->err(), HasSubstr("is gone, or has lost its mapping: somebody has deleted it"));
+  EXPECT_THAT(holder->err(), HasSubstr("is gone, or has lost its mapping: it was deleted"));
 
   // As a client that looks at nothing before it writes leaves them.
   for (const char* end : {"-locks", "-journal"}) server_.expect("PUT", "/" + index() + end);
   const Completed listed = lockstep("locks", {"list"});
   EXPECT_EQ(listed.exit_code, 1);
-  EXPECT_THAT(listed.err, HasSubstr("without its mapping; `lockstep locks prepare` makes it anew"));
+  EXPECT_THAT(listed.err, HasSubstr("without its mapping; `lockstep locks prepare` makes it again"));
   const Completed next = lockstep("lock", {"--exclusive", "x", "--", "true"});
   EXPECT_EQ(next.exit_code, 0) << next.err;
   EXPECT_EQ(lockstep("locks", {"list"}).err, "nothing is locked\n");

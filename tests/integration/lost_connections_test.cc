@@ -121,7 +121,7 @@ TEST_F(LostConnections, OneThatIsEndedBeforeItsCommitLeavesTheCommitInDoubt) {
   transaction.run("select pg_current_xact_id()");
   terminate();
   EXPECT_THAT(said([&] { transaction.commit(); }),
-              HasSubstr("saving: the connection to PostgreSQL was lost in the commit, and nobody here knows "
+              HasSubstr("saving: the connection to PostgreSQL was lost in the commit, and it is not known "
                         "whether it took effect"));
 }
 

@@ -82,7 +82,7 @@ TEST_F(ManagedDatabase, ThatTellsLessThanBeforeIsComparedAndIsTheSame) {
   tell("revoke", " from ");
   database_.execute("update items set name = 'changed' where id = 1");
   EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
-  EXPECT_THAT(program->err(), HasSubstr("nothing says whether it went back"));
+  EXPECT_THAT(program->err(), HasSubstr("nothing shows whether it went back"));
   EXPECT_THAT(program->err(), Not(HasSubstr("different database")));
   for (const char* verb : {"revoke", "grant"}) {
     tell(verb, verb == std::string("grant") ? " to " : " from ");

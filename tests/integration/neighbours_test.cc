@@ -311,7 +311,7 @@ TEST_F(Neighbours, ARowThatFailsStartsNoNewLeadership) {
   const auto times_aside = [&] {
     const std::string log = program_->err();
     int times = 0;
-    for (std::size_t at = 0; (at = log.find("is set aside", at)) != std::string::npos; ++at) ++times;
+    for (std::size_t at = 0; (at = log.find("is paused", at)) != std::string::npos; ++at) ++times;
     return times;
   };
   // The last row: whether the index may be taken back is asked of its first.
@@ -408,7 +408,7 @@ TEST_F(Neighbours, AnIndexWhoseMarkSomebodyOverwroteHoldsNoOtherUp) {
   const nlohmann::json status = pipeline_.status();
   const std::string why = status.at("indices").at(items().alias()).at("set_aside");
   EXPECT_NE(why.find("_meta; run `lockstep adopt " + items().alias() + "`"), std::string::npos) << why;
-  EXPECT_NE(program_->err().find("is set aside, the others go on: reading the mark"), std::string::npos);
+  EXPECT_NE(program_->err().find("is paused, the others continue: reading the mark"), std::string::npos);
   put_meta(before.at("_meta").dump());
   restart();
   EXPECT_EQ(pipeline_.difference_within(kPatience), "");

@@ -164,7 +164,7 @@ TEST_F(ObservedService, CheckNamesWhatIsWrongOnBothSidesAtOnce) {
   pipeline_.set_tracks("posts", track("blog.posts") + track("blog.authors", {{"column", "_author_id"}}));
   pipeline_.set_mapping("posts", R"({"mappings": {"properties": {"title": {"type": "txet"}}}})");
   const Completed check = pipeline_.lockstep("check");
-  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_EQ(check.exit_code, 2);
   EXPECT_NE(check.out.find("blog.comments"), std::string::npos) << check.out;
   EXPECT_NE(check.out.find("txet"), std::string::npos) << check.out;
 }

@@ -269,7 +269,7 @@ TEST(MemberTest, WhatAMemberOfTheOwnerAppliesBelongsToTheOwner) {
       steps.push_back(step.object + ": " + step.detail);
     return steps;
   };
-  EXPECT_THAT(plan_as(member), ::testing::Contains("owner of schema lockstep and of what is in it: " + owner +
+  EXPECT_THAT(plan_as(member), ::testing::Contains("owner of schema lockstep and of its contents: " + owner +
                                                    ", the owner of the tracked tables"));
   defined.apply(member);
   EXPECT_EQ(

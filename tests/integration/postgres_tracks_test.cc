@@ -330,7 +330,7 @@ TEST_F(TracksTest, FaultsAreToldAllAtOnce) {
   EXPECT_THAT(
       faults,
       HasSubstr("test.toml:14: columns: table s.orders stores no column colour; it has id, user_id, note"));
-  EXPECT_THAT(faults, HasSubstr("test.toml:15: table s.no_key has no primary key; say with row"));
+  EXPECT_THAT(faults, HasSubstr("test.toml:15: table s.no_key has no primary key; give row"));
   EXPECT_THAT(faults, HasSubstr("test.toml:20: view s.no_id has no column _id"));
   EXPECT_THAT(faults, HasSubstr("test.toml:30: s.m is a materialized view, not a view"));
   EXPECT_THAT(faults, HasSubstr("test.toml:40: s.users is a table, not a view; create a view over it"));

@@ -89,8 +89,8 @@ TEST_F(ReindexByHand, AnAliasThatIsMovedToAnIndexWhichIsBeingFilledIsSaidAndAbor
   ASSERT_TRUE(becomes_state("filling"));
   change_alias("add", 2);
   change_alias("remove", 1);
-  EXPECT_TRUE(is_said("stands for " + generation(2) + ", not for " + generation(1)));
-  EXPECT_THAT(wait_fails(), HasSubstr("does not stand for " + generation(1)));
+  EXPECT_TRUE(is_said("points to " + generation(2) + ", not to " + generation(1)));
+  EXPECT_THAT(wait_fails(), HasSubstr("does not point to " + generation(1)));
   const auto abort = begin_reindex({"--abort"});
   EXPECT_TRUE(says(*abort, "` moves it back and ends the reindex"));
   EXPECT_EQ(reindex().at("state"), "filling") << "what is searched goes on being followed";
@@ -107,7 +107,7 @@ TEST_F(ReindexByHand, AnAliasThatIsDeletedWhileTheNewIndexIsFilledIsGivenToThatB
   const auto filling = begin_reindex({"--max-rate", "10"});
   ASSERT_TRUE(becomes_state("filling"));
   change_alias("remove", 1);
-  EXPECT_TRUE(is_said("stands for nothing, not for " + generation(1)));
+  EXPECT_TRUE(is_said("points to no index, not to " + generation(1)));
   pipeline_.must("reindex", {posts_.alias(), "--force"});
   EXPECT_EQ(stands_for(), generation(2));
   EXPECT_TRUE(becomes_equal());
@@ -117,13 +117,13 @@ TEST_F(ReindexByHand, TheOldIndexIsTakenBackAtOnceWhenTheNewOneWasDeleted) {
   need_reindex();
   pipeline_.must("reindex");
   delete_index(2);
-  EXPECT_TRUE(is_said("` lets it stand for " + generation(1)));
+  EXPECT_TRUE(is_said("` points it to " + generation(1)));
   wait_fails();
   const Completed apply = pipeline_.lockstep("apply", {"--yes"});
   EXPECT_EQ(apply.exit_code, 1);
   EXPECT_THAT(apply.err, HasSubstr("reindex --back"));
   execute("update blog.posts set title = 'meanwhile' where id = 1");
-  const auto finish = begin_reindex({"--finish"});
+  const auto finish = begin_reindex({"--finish", "--yes"});
   EXPECT_TRUE(says(*finish, "which has every change"));
   EXPECT_THAT(posts_.concrete(), ElementsAre(generation(1))) << "the only complete one";
   pipeline_.must("reindex", {"--back"}, std::chrono::seconds(20));
@@ -138,7 +138,7 @@ TEST_F(ReindexByHand, AnAliasThatIsPutBackByHandIsTakenForAWayBack) {
   pipeline_.must("reindex", {"--keep", "1s"});
   delete_index(2);
   change_alias("add", 1);
-  EXPECT_TRUE(is_said("stands for " + generation(1)));
+  EXPECT_TRUE(is_said("points to " + generation(1)));
   pipeline_.must("reindex", {"--back"}, std::chrono::seconds(20));
   EXPECT_EQ(stands_for(), generation(1));
   expect_searchable(1);
@@ -182,12 +182,12 @@ TEST_F(ReindexByHand, OneThatCannotEndKeepsNoneOfTheOthersFromGoingOn) {
   pipeline_.must("reindex", {posts_.alias()});
   change_alias("add", 1);
   change_alias("remove", 2);
-  const auto finish = begin_reindex({"--finish", posts_.alias()});
-  EXPECT_TRUE(says(*finish, "stands for " + generation(1)));
+  const auto finish = begin_reindex({"--finish", "--yes", posts_.alias()});
+  EXPECT_TRUE(says(*finish, "points to " + generation(1)));
   pipeline_.set_mapping("more", mapping_of_title("keyword"));
   pipeline_.must("reindex", {more.alias()}, std::chrono::seconds(60));
   EXPECT_THAT(more.server().expect("GET", "/_alias/" + more.alias()).begin().key(), HasSubstr("-000002"));
-  pipeline_.must("reindex", {"--finish", "--force", posts_.alias()});
+  pipeline_.must("reindex", {"--finish", "--yes", "--force", posts_.alias()});
   EXPECT_EQ(finish->wait(kPatience), 0) << finish->err();
   EXPECT_TRUE(becomes_equal());
 }

@@ -254,7 +254,7 @@ TYPED_TEST(ReindexRefusals, AnAliasThatSomebodyHasMovedIsLeftThere) {
   this->posts_.server().expect("PUT", "/" + mine);
   this->move_alias(this->generation(2), mine);
   const auto back = this->begin_reindex({"--back"});
-  EXPECT_TRUE(this->says(*back, "stands for"));
+  EXPECT_TRUE(this->says(*back, "points to"));
   EXPECT_EQ(this->stands_for(), mine);
   this->database_.execute("update posts set title = 'meanwhile' where id = 1");
   this->move_alias(mine, this->generation(2));

@@ -132,7 +132,7 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   EXPECT_TRUE(becomes_equal());
   EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0) << "both generations";
   EXPECT_EQ(pipeline_.lockstep("apply", {"--yes"}).exit_code, 0) << "the mapping is what the file says";
-  pipeline_.must("reindex", {"--finish"});
+  pipeline_.must("reindex", {"--finish", "--yes"});
   searcher.end();
   EXPECT_GT(searcher.searches(), 100);
   EXPECT_EQ(searcher.wrong(), 0) << "of " << searcher.searches() << ": " << searcher.first_wrong();

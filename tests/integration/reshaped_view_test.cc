@@ -133,7 +133,7 @@ TEST_P(ReshapedView, AReindexOfAViewWithOneMoreColumnFillsIt) {
   pipeline_->must("reindex", {"--back"});
   EXPECT_EQ(documents_with("length"), kPosts);
   EXPECT_EQ(number("count(*)", "dead_letter"), 0);
-  pipeline_->must("reindex", {"--finish"});
+  pipeline_->must("reindex", {"--finish", "--yes"});
   expect_equal();
   EXPECT_THAT(pipeline_->must("plan"), HasSubstr("nothing to do"));
 }

@@ -84,7 +84,7 @@ TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
   migrate_further("null");
   const std::string before = reindex();
   for (const char* const option : {"--keep=1h", "--back", "--finish", "--abort", "--dry-run"}) {
-    const Completed refused = pipeline_.lockstep("reindex", {option});
+    const Completed refused = pipeline_.lockstep("reindex", {option, "--yes"});
     EXPECT_EQ(refused.exit_code, 2) << option;
     EXPECT_THAT(refused.err, testing::HasSubstr("was migrated by a newer lockstep")) << option;
   }

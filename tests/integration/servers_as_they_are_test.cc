@@ -282,7 +282,7 @@ TEST(ServersAsTheyAre, AnIdOfTypeCharIsRefusedByCheck) {
       "create view items_view as select id as _id, name from items");
   pipeline.add_index("items", "public.items_view", track("public.items"));
   const Completed check = pipeline.lockstep("check");
-  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_EQ(check.exit_code, 2);
   EXPECT_THAT(check.out + check.err, HasSubstr("cast it in the view: (…)::text as _id"));
 }
 

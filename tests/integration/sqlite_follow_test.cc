@@ -434,7 +434,7 @@ TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
   EXPECT_NE(lockstep("status").out.find("kept"), std::string::npos);
   query(file_, "update blogposts set title = 'and back' where id <= 5; delete from blogposts where id = 23");
   must("reindex", {"--back"});
-  must("reindex", {"--finish"});
+  must("reindex", {"--finish", "--yes"});
   EXPECT_EQ(index_.concrete(), std::vector<std::string>{index_.alias() + "-000002"});
   EXPECT_TRUE(becomes_equal());
   query(file_, "select alias from lockstep_reindex", [](char** row) { ADD_FAILURE() << row[0]; });

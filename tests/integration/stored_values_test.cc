@@ -66,7 +66,7 @@ TEST_F(StoredValues, AJobOfAnUnknownKindStopsItsIndexAndNoOther) {
   EXPECT_THAT(program_->err(), HasSubstr("delete it"));
   const Completed wait = pipeline_.lockstep("wait", {"--timeout", "1s"});
   EXPECT_NE(wait.exit_code, 0);
-  EXPECT_THAT(wait.out + wait.err, HasSubstr("set aside"));
+  EXPECT_THAT(wait.out + wait.err, HasSubstr("paused"));
   execute("update blog.posts set title = 'meanwhile' where id = 1");
   execute("delete from lockstep.job where id = " + job);
   EXPECT_TRUE(becomes_equal()) << "what the job left out is made up for";

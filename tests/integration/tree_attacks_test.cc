@@ -179,7 +179,7 @@ TEST_F(TreeAttacks, AZombieThatHasReadBeforeItSleptWritesNothing) {
   const auto before = stored();
   freezer.thaw();
   sleeper.join();
-  EXPECT_THAT(failure, HasSubstr("whoever took it over finishes it"));
+  EXPECT_THAT(failure, HasSubstr("the process that took it over finishes it"));
   const auto after = stored();
   for (const auto& [id, document] : before) EXPECT_EQ(after.at(id).sequence_number, document.sequence_number);
   EXPECT_THAT(paths(), ElementsAre("/c/k", "/d/f", "/d/g", "/d/s/h"));

@@ -532,7 +532,7 @@ TEST_F(TreeIndexTest, AnIndexThatDoesNotTakeDocumentsAsTheyAreIsRefusedBeforeAny
   }
   set({{"index.final_pipeline", "lockstep-test-missing"}});
   EXPECT_THAT(refusal(),
-              HasSubstr("its final_pipeline \"lockstep-test-missing\" may change what is written" + text));
+              HasSubstr("its final_pipeline \"lockstep-test-missing\" may change the documents" + text));
   set({{"index.final_pipeline", "_none"}});
   EXPECT_EQ(refusal(), "none");
 }

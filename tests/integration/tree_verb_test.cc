@@ -162,7 +162,7 @@ TEST_F(TreeVerb, WhatAFileSystemRefusesIsAFailureThatSaysWhatToDo) {
     return completed.err;
   };
   EXPECT_EQ(fails({"mv", "/x", "/y"}),
-            "lockstep: moving /x to /y: /x does not exist; `lockstep tree ls` shows what is there\n");
+            "lockstep: moving /x to /y: /x does not exist; `lockstep tree ls` lists the tree\n");
   EXPECT_EQ(fails({"mv", "/a", "/b"}),
             "lockstep: moving /a to /b: /b exists; choose another name, or remove it first\n");
   EXPECT_EQ(fails({"mv", "/a", "/a/b"}),
@@ -402,7 +402,7 @@ TEST_F(TreeVerb, AMoveThatAFullDiskStopsSaysWhySoDoesRecoverAndBothEnd) {
   move.signal(SIGTERM);
   EXPECT_EQ(move.wait(kPatience), 128 + SIGTERM);
   EXPECT_THAT(move.err(),
-              MatchesRegex("(.|\n)*: interrupted while it could not go on: .*cluster_block_exception.*"
+              MatchesRegex("(.|\n)*: interrupted while it could not continue: .*cluster_block_exception.*"
                            "; `lockstep tree recover` does the rest\n"));
 
   const std::string journal = "/" + index_.alias() + "-journal";

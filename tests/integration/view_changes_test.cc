@@ -252,7 +252,7 @@ TEST_F(ViewChanges, AnotherViewGetsASecondIndexAndIsLeftAgain) {
   pipeline_.must("reindex", {"--back"});
   rest();
   expect_equal();
-  pipeline_.must("reindex", {"--finish"});
+  pipeline_.must("reindex", {"--finish", "--yes"});
   EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
   execute("drop view posts_1");
   expect_equal();
@@ -278,7 +278,7 @@ TEST_F(ViewChanges, AColumnIsRenamedWhileWritersUseEitherName) {
   pipeline_.must("reindex");
   // Contract.
   name_title("headline");
-  pipeline_.must("reindex", {"--finish"});
+  pipeline_.must("reindex", {"--finish", "--yes"});
   execute("drop view posts_1; drop trigger both_names on posts; alter table posts drop column title");
   const int rounds = writer_->rounds();
   EXPECT_TRUE(wait_until([&] { return writer_->rounds() > rounds + 7; }, kPatience));
@@ -373,7 +373,7 @@ TEST(SqliteViewChanges, AnotherViewGetsASecondIndexAndIsLeftAgain) {
   EXPECT_EQ(searcher->failures(), "");
   expect_equal();
   pipeline.must("reindex", {"--back"});
-  pipeline.must("reindex", {"--finish"});
+  pipeline.must("reindex", {"--finish", "--yes"});
   EXPECT_THAT(pipeline.must("plan"), HasSubstr("nothing to do"));
   application.execute("drop view posts_1");
   expect_equal();

@@ -101,9 +101,8 @@ TEST_F(ViewLinksTest, CheckNamesTheWayThatNoTrackFollows) {
   PostgresTransaction transaction(session, "designing");
   const PipelineDesign design = design_pipeline(transaction, defined_.config(), defined_.config().indices);
   ASSERT_EQ(design.findings.size(), 1U);
-  EXPECT_THAT(
-      design.findings[0].message,
-      HasSubstr("comes to rows of s.users by s.posts.author_id and what is no equality of two columns"));
+  EXPECT_THAT(design.findings[0].message, HasSubstr("comes to rows of s.users by s.posts.author_id and "
+                                                    "something else than an equality of two columns"));
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST_F(Wait, WithoutALeaderItSaysSoAndOneThatComesLaterEndsIt) {
   execute("update blog.posts set title = 'later' where id = 1");
   const Completed late = wait({"--timeout", "200ms"});
   EXPECT_EQ(late.exit_code, 1);
-  EXPECT_THAT(late.err, HasSubstr("nobody leads the pipeline: start `lockstep run`"));
+  EXPECT_THAT(late.err, HasSubstr("no process leads the pipeline: start `lockstep run`"));
   const auto waiting = start_wait({"--timeout", "0"});
   restart();
   EXPECT_EQ(waiting->wait(kPatience), 0) << waiting->err();
@@ -222,9 +222,8 @@ TEST_F(Wait, AnIndexThatIsSetAsideIsNotInStep) {
       "p.body, (1 / (p.id - p.seen))::text as author, null::text[] as comments from blog.posts p");
   execute("update blog.posts set title = 'set aside', seen = 1 where id = 1");
   const auto told = [&] { return wait({"--timeout", "100ms"}).err; };
-  EXPECT_TRUE(
-      wait_until([&] { return told().find("an index is set aside: " + posts_.alias()) != std::string::npos; },
-                 kPatience))
+  EXPECT_TRUE(wait_until(
+      [&] { return told().find("an index is paused: " + posts_.alias()) != std::string::npos; }, kPatience))
       << told();
 }
 

@@ -32,7 +32,7 @@ class StatusPage(unittest.TestCase):
         self.assertTrue(wait_until(lambda: browser.text("h1") in ("✓ Following", "! Needs attention")), browser.text())
         self.assertTrue(browser.shows(f"process {self.shop.service.pid}, since", "#facts"), browser.text("#facts"))
         self.assertIn("✓ answers", browser.text("#facts"))
-        self.assertTrue(browser.shows("nobody takes over", "#facts"), browser.text("#facts"))
+        self.assertTrue(browser.shows("no process takes over", "#facts"), browser.text("#facts"))
         self.assertIn("shop · lockstep", browser.run("return document.title"))
         self.assertEqual(browser.complaints(), [])
 
@@ -42,7 +42,7 @@ class StatusPage(unittest.TestCase):
         self.addCleanup(standby.wait)
         self.addCleanup(standby.kill)
         browser = self.open()
-        self.assertTrue(wait_until(lambda: "nobody takes over" not in browser.text("#facts") and "since" in browser.text("#facts")))
+        self.assertTrue(wait_until(lambda: "no process takes over" not in browser.text("#facts") and "since" in browser.text("#facts")))
         browser.open(url)
         self.assertTrue(browser.shows("✓ Standing by", "h1"), browser.text())
         self.assertTrue(browser.shows(f"process {self.shop.service.pid}, since", "#facts"), browser.text("#facts"))

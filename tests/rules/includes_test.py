@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "config": ["log"],
     "source/": ["config", "source/outbox"],
     "source/outbox": [],
+    "source/define": ["source/", "source/outbox", "config"],
     "source/open_source": [
         "source/", "config", "source/postgres/make_postgres", "source/sqlite/make_sqlite"
     ],
@@ -27,7 +28,7 @@ MAY_INCLUDE = {
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
     "source/postgres/define": [
-        "source/", "config", "source/outbox", "source/postgres/session", "source/postgres/catalog"
+        "source/", "source/define", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog"
     ],
     "source/postgres/read": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/watch"
@@ -38,7 +39,7 @@ MAY_INCLUDE = {
     "source/postgres/watch": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/read"
     ],
-    "source/sqlite": ["source/", "source/outbox", "config"],
+    "source/sqlite": ["source/", "source/define", "source/outbox", "config"],
     "draft": ["source/"],
     "elasticsearch": ["config", "log"],
     "locks/": ["config"],

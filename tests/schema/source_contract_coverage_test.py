@@ -12,7 +12,7 @@ RECEIVERS = {
     "Lead": r"\blead\(\)\.",
     "ChangeLog": r"\bchanges\(\)\.",
     "DeadLetterBox": r"\b(dead_letters\(\)|box)\.",
-    "OutboxCare": r"\boutbox\(\)\.",
+    "OutboxMaintenance": r"\boutbox\(\)\.",
     "Reindexes": r"\breindexes\(\)\.",
     "SourceSnapshot": r"\b(snapshot|transaction|before|read\(\)|begin\(\))(->|\.)",
     "SourceTransaction": r"\b(transaction|page|begin\(\))(->|\.)",

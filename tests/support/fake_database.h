@@ -241,11 +241,11 @@ class Database {
   /// Whether reading the view of an index throws ViewError.
   void set_readable(IndexId index, bool readable);
 
-  /// The outbox is full: changes are left out until OutboxCare::resume().
+  /// The outbox is full: changes are left out until OutboxMaintenance::resume().
   void give_up();
   /// Whether the triggers write into the outbox.
   bool captures() const;
-  /// Around a transaction whose changes are left out. OutboxCare::resume() waits for its end.
+  /// Around a transaction whose changes are left out. OutboxMaintenance::resume() waits for its end.
   void begin_uncaptured();
   void end_uncaptured();
 

@@ -41,7 +41,7 @@ std::vector<PlanStep> FakeDefinition::plan() {
   const AppliedPipeline applied = database_.pipeline();
   std::vector<PlanStep> steps;
   for (const AppliedIndex& index : applied.indices) {
-    if (index.beside.empty() && index_named(wanted_, index.alias) == nullptr)
+    if (!index.beside && index_named(wanted_, index.alias) == nullptr)
       steps.push_back({PlanStep::Action::kDrop, "index " + index.alias, "", ""});
   }
   for (const AppliedIndex& index : wanted_) {
@@ -57,7 +57,7 @@ void FakeDefinition::apply(const Progress& progress) {
   database_.write([&](State& state) {
     const AppliedPipeline before = applied(state);
     for (const AppliedIndex& index : before.indices) {
-      if (index.beside.empty() && index_named(wanted_, index.alias) == nullptr) forget_index(state, index.id);
+      if (!index.beside && index_named(wanted_, index.alias) == nullptr) forget_index(state, index.id);
     }
     for (AppliedIndex index : wanted_) {
       if (index_named(before.indices, index.alias) != nullptr) continue;

@@ -55,7 +55,7 @@ void exchange(State& state, StoredReindex& stored) {
 void drop(State& state, Reindex& reindex, const std::string& failure) {
   if (reindex.beside) forget_index(state, *reindex.beside);
   reindex.beside.reset();
-  if (AppliedIndex* const live = find_index(state, reindex.live)) live->written_by.clear();
+  if (AppliedIndex* const live = find_index(state, reindex.live)) live->written_by.reset();
   reindex.wish = ReindexWish::kNone;
   reindex.is_forced = false;
   reindex.failure = failure;

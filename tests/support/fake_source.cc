@@ -52,7 +52,7 @@ class FakePageConnection final : public PageConnection {
   FakePageConnection(Database& database, int start) : database_(database) { connection_.start = start; }
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
-    if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+    if (is_cancelled_) throw Error({"reading alongside the leader's connection", "it was cancelled"});
     require_side_connection(database_);
     return std::make_unique<FakeTransaction>(database_, connection_, epoch);
   }
@@ -156,11 +156,6 @@ std::unique_ptr<SourceTransaction> FakeSource::begin_repair() {
   return std::make_unique<FakeTransaction>(database_, connection_, std::nullopt);
 }
 
-ChangeLog::Canceller FakeSource::canceller() {
-  if (!database_.reads_pages_beside()) return {};
-  return [] {};
-}
-
 std::unique_ptr<PageConnection> FakeSource::page_connection() {
   if (!database_.reads_pages_beside()) return nullptr;
   return std::make_unique<FakePageConnection>(database_, connection_.start);
@@ -189,12 +184,12 @@ bool FakeSource::await_change(const Position& position, std::chrono::millisecond
     pause(std::min(check_every, at_most), {});
     if (may_have_changed(position)) return true;
   } while (steady_now() < end);
-  return false;
+  return true;  // what jobs and definitions alone have become, it does not see
 }
 
-bool FakeSource::is_awaited() {
+std::chrono::milliseconds FakeSource::save_within() {
   require_connected();
-  return false;
+  return std::chrono::milliseconds(100);
 }
 
 UnfinishedJobs FakeSource::jobs() {
@@ -330,7 +325,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
       database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
-// --- OutboxCare ---
+// --- OutboxMaintenance ---
 
 void FakeSource::prune() {
   require_connected();

@@ -18,7 +18,7 @@ class FakeSource final : public Source,
                          private Lead,
                          private ChangeLog,
                          private DeadLetterBox,
-                         private OutboxCare {
+                         private OutboxMaintenance {
  public:
   /// Connects. Throws Error while the database is away.
   explicit FakeSource(Database& database);
@@ -30,7 +30,7 @@ class FakeSource final : public Source,
   Lead& lead() override { return *this; }
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
-  OutboxCare& outbox() override { return *this; }
+  OutboxMaintenance& outbox() override { return *this; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:
@@ -47,16 +47,14 @@ class FakeSource final : public Source,
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override;
   /// Of a source with a connection for pages it does nothing: nothing here takes long.
-  Canceller canceller() override;
+  bool cancel_reading() override { return database_.reads_pages_beside(); }
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
-  bool stood_still() override { return false; }
-  bool is_awaited() override;
-  SavePace save_pace() override { return {}; }
+  std::chrono::milliseconds save_within() override;
   UnfinishedJobs jobs() override;
   std::vector<DueList> due() override;
   /// Says none once, as if finding the documents took a while.

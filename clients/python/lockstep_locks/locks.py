@@ -374,14 +374,14 @@ class Lock:
             _, reply = self._server.request(f"looking for the index {index}", "GET", f"/{quoted(index)}/_mapping", accepted=(404,))
             found = [of_index.get("mappings", {}) for of_index in reply.values() if isinstance(of_index, dict)]
             if not any("locks" in mappings.get("_meta", {}).get("lockstep", {}) for mappings in found):
-                raise LeaseLost(f"the index {index} is gone, or has lost its mapping: somebody has deleted it; `lockstep locks prepare` "
-                                "makes it anew")
+                raise LeaseLost(f"the index {index} is gone, or has lost its mapping: it was deleted; `lockstep locks prepare` "
+                                "makes it again")
 
     def _renew_locks(self):
         parameters = {"script": _script("renew-v1", {"holder": self.id, "lease": self._lease})}
         for name, item in self._bulk("renewing locks", list(self._wanted)[:64], lambda name: parameters):
             if item.get("result") != "updated":
-                story = f"the lock {name} is gone: somebody has deleted it, or the index of locks"
+                story = f"the lock {name} is gone: it was deleted, or the index of locks was"
                 self._give_up("aborted", story)
                 raise LeaseLost(story)
 
@@ -403,7 +403,7 @@ class Lock:
                 self._entry = now["_seq_no"], now["_primary_term"]  # the answer to our own request was lost
                 if ours:
                     return
-            raise LeaseLost(f"the operation {self.id} is changed by somebody else")
+            raise LeaseLost(f"the operation {self.id} is changed by another process")
 
     def _write_entry(self, doing, body, version=None):
         status, reply = self._server.request(f"{doing} {self.id}", "POST", self._entry_path(self.id, version), body,

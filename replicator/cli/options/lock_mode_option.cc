@@ -5,16 +5,11 @@
 namespace lockstep {
 
 void LockModeOption::add_to(Options options) {
-  options
-      .option("-c,--config", file_,
-              "A configuration file; uses its [locks], [tree], and [elasticsearch] or [source]")
-      .or_environment("LOCKSTEP_CONFIG")
-      .value_name("FILE")
-      .show_default();
+  file_.add_to(options, "A configuration file; uses its [locks], [tree], and [elasticsearch] or [source]");
 }
 
 Config LockModeOption::load() const {
-  return load_lock_mode_config(file_);
+  return load_lock_mode_config(file_.file());
 }
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "replicator/cli/options/config_file_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/config/config.h"
 
@@ -10,14 +11,14 @@ namespace lockstep {
 
 class LockModeOption {
  public:
-  /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
+  /// Adds -c, --config.
   void add_to(Options options);
 
   /// Loads the configuration. Throws UsageError when it is wrong.
   Config load() const;
 
  private:
-  std::string file_ = "/etc/lockstep/lockstep.toml";
+  ConfigFileOption file_;
 };
 
 }  // namespace lockstep

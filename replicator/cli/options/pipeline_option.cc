@@ -21,10 +21,7 @@ std::string value_of(const std::string& option, const std::variant<Secret, TextF
 }  // namespace
 
 void PipelineOption::add_to(Options options) {
-  options.option("-c,--config", file_, "The pipeline's configuration file")
-      .or_environment("LOCKSTEP_CONFIG")
-      .value_name("FILE")
-      .show_default();
+  file_.add_to(options, "The pipeline's configuration file");
 }
 
 void PipelineOption::add_owner_to(Options options) {
@@ -44,9 +41,10 @@ void PipelineOption::add_owner_to(Options options) {
 }
 
 Config PipelineOption::load() {
-  Config config = load_config(file_);
+  const std::string file = file_.file();
+  Config config = load_config(file);
   if (config.indices.empty())
-    throw UsageError(file_ + ": there is no [[index]]; this command needs a pipeline with one");
+    throw UsageError(file + ": there is no [[index]]; this command needs a pipeline with one");
   require_known_kind(config.source);
   configured_user_ = user_of_url(config.source.url);
   if (const std::string url = owner_url(); !url.empty()) {
@@ -60,8 +58,9 @@ Config PipelineOption::load() {
 
 std::string PipelineOption::owner_url() const {
   if (!owner_url_.empty() && url_without_secrets(owner_url_) != owner_url_) {
-    std::cerr << "warning: everybody on this machine can read the password of --as in the list of processes; "
-                 "use --as-file or --as-env\n";
+    std::cerr
+        << "warning: every user of this machine can read the password of --as in the list of processes; "
+           "use --as-file or --as-env\n";
   }
   if (!owner_file_.empty()) return value_of("--as-file", secret_from_file(owner_file_));
   if (!owner_variable_.empty()) return value_of("--as-env", secret_from_environment(owner_variable_));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "replicator/cli/options/config_file_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/config/config.h"
 
@@ -10,7 +11,7 @@ namespace lockstep {
 
 class PipelineOption {
  public:
-  /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
+  /// Adds -c, --config.
   void add_to(Options options);
 
   /// Adds --as, --as-file and --as-env: a url that replaces source.url, for what only the owner of the tables
@@ -28,7 +29,7 @@ class PipelineOption {
   /// Empty: none was given. Warns of a password on the command line. Throws UsageError.
   std::string owner_url() const;
 
-  std::string file_ = "/etc/lockstep/lockstep.toml";
+  ConfigFileOption file_;
   std::string owner_url_;
   std::string owner_file_;
   std::string owner_variable_;

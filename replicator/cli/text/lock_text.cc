@@ -40,7 +40,7 @@ std::string lock_lines(const LockState& lock, ServerTime now) {
   const std::string head = in_one_line(lock.name.text()) + "  " + std::string(text_of(lock.mode)) + "  ";
   std::string lines;
   for (const LockHolder& holder : lock.holders) {
-    lines += head + (holder.id.empty() ? "somebody" : in_one_line(holder.id)) + "  " +
+    lines += head + (holder.id.empty() ? "unnamed" : in_one_line(holder.id)) + "  " +
              (holder.until ? until_text(*holder.until, now) : "without a lease") + "\n";
   }
   const std::int64_t nameless = lock.count - static_cast<std::int64_t>(lock.holders.size());

@@ -100,9 +100,10 @@ constexpr std::string_view kEnd =
     ".TP\n1\nSomething failed that should have worked.\n"
     ".TP\n2\nWrong usage or configuration.\n"
     ".TP\n3\nA difference was found.\n"
-    ".TP\n4\nSomebody else held a lock for too long.\n"
+    ".TP\n4\nAnother process held a lock for too long.\n"
     ".SH FILES\n"
-    ".TP\n\\fI/etc/lockstep/lockstep.toml\\fR\nThe configuration, unless \\fB\\-\\-config\\fR or the "
+    ".TP\n\\fI./lockstep.toml\\fR, \\fI/etc/lockstep/lockstep.toml\\fR\nThe configuration: the first that "
+    "exists, unless \\fB\\-\\-config\\fR or the "
     "environment "
     "variable \\fBLOCKSTEP_CONFIG\\fR names another.\n"
     ".TP\n\\fI/usr/share/doc/lockstep\\fR\nThe documentation and examples.\n";

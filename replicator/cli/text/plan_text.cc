@@ -4,6 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "replicator/process/terminal.h"
+
 namespace lockstep {
 namespace {
 
@@ -19,6 +21,19 @@ const char* words(PlanStep::Action action) {
   return "";
 }
 
+// Green, yellow and red, as terminals number them.
+std::string colour_of(PlanStep::Action action) {
+  switch (action) {
+    case PlanStep::Action::kCreate:
+      return "\033[32m";
+    case PlanStep::Action::kChange:
+      return "\033[33m";
+    case PlanStep::Action::kDrop:
+      return "\033[31m";
+  }
+  return "";
+}
+
 std::string way_text(const MappingDifference& difference, const std::string& alias) {
   using Way = MappingDifference::Way;
   const std::string reindex = "`lockstep reindex " + alias + "`";
@@ -28,19 +43,25 @@ std::string way_text(const MappingDifference& difference, const std::string& ali
                  ? "in place, and every document is written again"
                  : "in place";
     case Way::kClosedIndex:
-      return "needs a closed index, which nobody can search, or " + reindex;
+      return "needs a closed index, which cannot be searched, or " + reindex;
     case Way::kNewIndex:
       return "needs " + reindex;
     case Way::kUnknown:
       break;
   }
-  throw std::logic_error("a plan with a difference that nobody has settled: " + difference.text());
+  throw std::logic_error("a plan with an undecided difference: " + difference.text());
 }
 
 }  // namespace
 
-std::string step_text(const PlanStep& step, Sql sql) {
-  std::string text = words(step.action) + step.object;
+Colour colour_of_output() {
+  return shows_colours() ? Colour::kOn : Colour::kOff;
+}
+
+std::string step_text(const PlanStep& step, Sql sql, Colour colour) {
+  std::string text = words(step.action);
+  if (colour == Colour::kOn) text = colour_of(step.action) + text + "\033[0m";
+  text += step.object;
   if (!step.detail.empty()) text += ": " + step.detail;
   text += '\n';
   if (sql == Sql::kHidden) return text;
@@ -49,9 +70,9 @@ std::string step_text(const PlanStep& step, Sql sql) {
   return text;
 }
 
-std::string plan_text(const std::vector<PlanStep>& steps, Sql sql) {
+std::string plan_text(const std::vector<PlanStep>& steps, Sql sql, Colour colour) {
   std::string text;
-  for (const PlanStep& step : steps) text += step_text(step, sql);
+  for (const PlanStep& step : steps) text += step_text(step, sql, colour);
   return text;
 }
 
@@ -88,7 +109,7 @@ std::string ways_text(const IndexPlan& plan) {
 
 std::string grants_text(const std::string& role, const std::vector<std::string>& grants) {
   if (grants.empty()) return "";
-  std::string text = "\n-- What \"" + role + "\" needs for lockstep run:\n";
+  std::string text = "\n-- The rights that \"" + role + "\" needs for lockstep run:\n";
   for (const std::string& grant : grants) text += grant + ";\n";
   return text;
 }

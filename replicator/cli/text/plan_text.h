@@ -1,5 +1,5 @@
 // A plan as `plan`, `apply` and `remove` print it. People keep it and compare it with the last one, so its
-// form does not change.
+// form does not change; only a terminal gets colours.
 #pragma once
 
 #include <string>
@@ -11,16 +11,21 @@
 namespace lockstep {
 
 enum class Sql { kHidden, kShown };
+/// Of the mark and the verb in front of each line.
+enum class Colour { kOff, kOn };
+
+/// kOn if standard output is a terminal that shows colours.
+Colour colour_of_output();
 
 /// A line for each step, with the reason behind: "+ create trigger …", "~ change …", "- drop …". The SQL
 /// stands below, indented.
-std::string plan_text(const std::vector<PlanStep>& steps, Sql sql);
+std::string plan_text(const std::vector<PlanStep>& steps, Sql sql, Colour colour = Colour::kOff);
 
 /// "3 to create, 1 to change, 0 to drop", a line.
 std::string count_text(const std::vector<PlanStep>& steps);
 
 /// One step of it.
-std::string step_text(const PlanStep& step, Sql sql);
+std::string step_text(const PlanStep& step, Sql sql, Colour colour = Colour::kOff);
 
 /// What a reindex does with them.
 std::string other_aliases_text(const std::vector<std::string>& aliases);

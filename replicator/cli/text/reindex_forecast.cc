@@ -120,7 +120,7 @@ std::optional<milliseconds> time_at(std::int64_t documents, const std::optional<
 }
 
 std::string forecast_text(const ReindexForecast& forecast) {
-  std::string text = forecast.alias + ": a new index beside " + forecast.index + '\n';
+  std::string text = forecast.alias + ": a new index alongside " + forecast.index + '\n';
   for (const std::string& change : forecast.changes) text += "  " + change + '\n';
   text += "  " + counted(forecast.documents, "document is", "documents are") + " written into it";
   if (forecast.bytes_of_copy > 0)

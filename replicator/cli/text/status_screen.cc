@@ -132,7 +132,7 @@ std::string status_line(const std::optional<PipelineStatus>& status) {
     jobs += static_cast<std::int64_t>(index.jobs.size());
     is_any_due = is_any_due || index.due;
     if (index.due) due += index.due->documents;
-    if (!index.set_aside.empty()) line += ", " + index.alias + " is not followed";
+    if (index.set_aside) line += ", " + index.alias + " is not followed";
   }
   if (is_any_due) line += ", " + (due > 0 ? counted(due, "document") : std::string("changes")) + " due";
   if (jobs > 0) line += ", " + counted(jobs, "job");

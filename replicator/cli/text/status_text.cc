@@ -71,7 +71,7 @@ Json index_json(const IndexStatus& index, const Json& counters, const Rates& rat
     json[counter] = value_at<std::int64_t>(counters, pointer_of(index.alias, counter), 0);
   }
   json["dead_letters"] = index.dead_letters;
-  json["set_aside"] = index.set_aside;
+  json["set_aside"] = index.set_aside.value_or("");
   json["due"] = due_json(index.due, rates.of_due(index));
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
@@ -188,7 +188,7 @@ std::string lag_text(const PipelineStatus& status) {
 
 std::string reindex_text(const ReindexStatus& reindex) {
   std::string text = "of " + reindex.alias + ": " + reindex.state;
-  if (!reindex.beside.empty()) text += ", " + reindex.beside + " beside " + reindex.live;
+  if (!reindex.beside.empty()) text += ", " + reindex.beside + " alongside " + reindex.live;
   if (reindex.state == name_of(ReindexState::kKept)) text += " for " + readable(reindex.keep);
   const bool is_limited = reindex.state == name_of(ReindexState::kCreating) ||
                           reindex.state == name_of(ReindexState::kFilling) ||
@@ -216,7 +216,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
     text +=
         fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
                     counter("deletes"), counter("superseded"), grouped(index.dead_letters));
-    if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
+    if (index.set_aside) text += "    paused: " + *index.set_aside + "\n";
     if (index.due) text += due_line(*index.due, rates.of_due(index), state);
     for (const IndexStatus::Job& job : index.jobs) text += job_line(job, rates.of(job), state);
   }

@@ -5,6 +5,7 @@
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/difference_text.h"
 #include "replicator/cli/text/json_text.h"
 #include "replicator/cli/text/plan_text.h"
@@ -16,7 +17,6 @@
 #include "replicator/log/log_command.h"
 #include "replicator/pipeline/foreign_writes.h"
 #include "replicator/pipeline/repair/survey.h"
-#include "replicator/process/terminal.h"
 #include "replicator/quantity.h"
 #include "replicator/service/rate_meter.h"
 
@@ -59,10 +59,10 @@ class Adopt final : public Verb {
     pipeline_.add_owner_to(options);
     options.option("ALIAS", alias_, "The name that searches use: an alias of that index, or its own name")
         .required();
-    options.flag("--dry-run", dry_run_, "Compare the documents, say what would happen, and do nothing");
+    options.flag("--dry-run", dry_run_, "Compare the documents, print the effects, and change nothing");
     options.flag("--delete-surplus", delete_surplus_, "Delete the documents that the view does not have");
     options.flag("--list", list_, "Print a line for each document that differs");
-    options.flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
+    yes_.add_to(options, YesOption::WithoutTerminal::kNoQuestion);
   }
 
   ExitCode run() override {
@@ -95,17 +95,17 @@ class Adopt final : public Verb {
     const bool is_made_by_lockstep = has_lost_mark && generation_number(alias_, own->index) > 0;
     if (found.surplus > 0 && !delete_surplus_ && !is_made_by_lockstep) {
       std::cerr << "nothing was changed: " << counted(found.surplus, "document is", "documents are")
-                << " not in the view; list what is surplus with --list, and delete it with --delete-surplus, "
+                << " not in the view; list the surplus with --list, and delete it with --delete-surplus, "
                    "or add its rows to the view\n";
       return ExitCode::kDifference;
     }
     if (has_lost_mark) {
       std::cout << "  " << own->index << " is followed already, and gets its mark back\n" << std::flush;
     } else {
-      std::cout << plan_text(plan.steps, Sql::kHidden) << std::flush;
+      std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output()) << std::flush;
     }
     if (dry_run_) return ExitCode::kDone;
-    if (!yes_ && can_ask() && ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
+    if (!yes_.confirms("Apply this?")) return ExitCode::kFailed;
     log_command("adopt", config.pipeline);
     if (has_lost_mark) {
       sides.deployment.take_back(alias_);
@@ -113,8 +113,9 @@ class Adopt final : public Verb {
       sides.deployment.apply(
           {.step = {}, .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
     }
-    std::cerr << "adopted " << alias_
-              << "; `lockstep run` compares it again and writes what differs, `lockstep verify` proves it\n";
+    std::cerr
+        << "adopted " << alias_
+        << "; `lockstep run` compares it again and writes the differences, `lockstep verify` proves it\n";
     return ExitCode::kDone;
   }
 
@@ -197,7 +198,7 @@ class Adopt final : public Verb {
           << ", which none of lockstep's can follow: it is deleted when it changes, and comes back after a "
              "minute (index.gc_deletes)\n";
     for (const MappingDifference& difference : plan.differences)
-      std::cout << "  not as the mapping file says, and left for `lockstep plan` afterwards: "
+      std::cout << "  not as in the mapping file, and left for `lockstep plan` afterwards: "
                 << difference.text() << '\n';
   }
 
@@ -206,7 +207,7 @@ class Adopt final : public Verb {
     throw Error({"adopting " + alias_,
                  "no document of the index has the _id and the routing of one of the view: they are made in "
                  "another way",
-                 "let the view's _id and _routing be what the index has; or choose another alias, which "
+                 "give the view the _id and _routing of the index; or choose another alias, which "
                  "`lockstep apply` "
                  "makes an index for, and let searches use that"});
   }
@@ -216,7 +217,7 @@ class Adopt final : public Verb {
   bool dry_run_ = false;
   bool delete_surplus_ = false;
   bool list_ = false;
-  bool yes_ = false;
+  YesOption yes_;
 };
 
 }  // namespace

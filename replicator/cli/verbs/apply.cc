@@ -3,11 +3,11 @@
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
 #include "replicator/log/log_command.h"
-#include "replicator/process/terminal.h"
 
 namespace lockstep {
 namespace {
@@ -23,7 +23,7 @@ class Apply final : public Verb {
   void add_options(Options options) override {
     pipeline_.add_to(options);
     pipeline_.add_owner_to(options);
-    options.flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
+    yes_.add_to(options, YesOption::WithoutTerminal::kNoQuestion);
   }
 
   ExitCode run() override {
@@ -34,16 +34,17 @@ class Apply final : public Verb {
       std::cout << "nothing to do\n";
       return ExitCode::kDone;
     }
-    const bool asks = plan.obstacles.empty() && !yes_ && can_ask();
+    const bool asks = plan.obstacles.empty() && yes_.asks();
     if (asks) {
-      std::cout << plan_text(plan.steps, Sql::kHidden);
-      if (ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
+      std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output());
+      if (!yes_.confirms("Apply this?")) return ExitCode::kFailed;
     }
     log_command("apply", config.pipeline);
     sides.deployment.apply({.step =
                                 [&](const PlanStep& step) {
                                   if (!asks && !step.object.empty())
-                                    std::cout << step_text(step, Sql::kHidden) << std::flush;
+                                    std::cout << step_text(step, Sql::kHidden, colour_of_output())
+                                              << std::flush;
                                 },
                             .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
     std::cerr << "applied " << config.pipeline << "; `lockstep run` fills new indices\n";
@@ -52,7 +53,7 @@ class Apply final : public Verb {
 
  private:
   PipelineOption pipeline_;
-  bool yes_ = false;
+  YesOption yes_;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class Check final : public Verb {
     pipeline_.add_owner_to(options);
   }
 
-  ExitCode run() override { return check_pipeline(pipeline_.load()) ? ExitCode::kDone : ExitCode::kFailed; }
+  ExitCode run() override { return check_pipeline(pipeline_.load()); }
 
  private:
   PipelineOption pipeline_;

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-bool check_pipeline(const Config& config) {
+ExitCode check_pipeline(const Config& config) {
   ElasticsearchClient elasticsearch(make_transport_factory(config.elasticsearch)(),
                                     config.elasticsearch.request_timeout);
   const Preflight result = preflight(
@@ -18,9 +18,10 @@ bool check_pipeline(const Config& config) {
   std::string servers;
   for (const std::string& server : result.servers) servers += (servers.empty() ? "" : ", ") + server;
   if (!servers.empty()) std::cerr << "asked " << servers << '\n';
-  if (has_errors(result.findings)) return false;
+  if (has_errors(result.findings, Finding::Cause::kDefinition)) return ExitCode::kUsage;
+  if (has_errors(result.findings)) return ExitCode::kFailed;
   std::cout << "pipeline " << config.pipeline << ": no errors\n" << std::flush;
-  return true;
+  return ExitCode::kDone;
 }
 
 }  // namespace lockstep

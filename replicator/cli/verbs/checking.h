@@ -2,10 +2,12 @@
 #pragma once
 
 #include "replicator/config/config.h"
+#include "replicator/exit_code.h"
 
 namespace lockstep {
 
-/// Prints what is wrong between a configuration and its two servers. Returns whether nothing is an error.
-bool check_pipeline(const Config& config);
+/// Prints what is wrong between a configuration and its two servers. kUsage: in the configuration, mappings
+/// or views; kFailed: only elsewhere, such as a missing right or a server that does not answer.
+ExitCode check_pipeline(const Config& config);
 
 }  // namespace lockstep

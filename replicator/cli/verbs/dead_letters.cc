@@ -8,13 +8,13 @@
 #include "replicator/cli/options/dead_letter_options.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/dead_letter_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/dead_letter_pages.h"
 #include "replicator/cli/verbs/dead_letter_retry.h"
 #include "replicator/error.h"
 #include "replicator/log/log_command.h"
-#include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -23,7 +23,9 @@ namespace {
 class DeadLetters final : public Verb {
  public:
   const char* name() const override { return "dead-letters"; }
-  const char* summary() const override { return "List, show, retry or discard what Elasticsearch refused"; }
+  const char* summary() const override {
+    return "List, show, retry or discard the documents that Elasticsearch refused";
+  }
   const char* example() const override {
     return "lockstep dead-letters -c shop.toml list --since 2h\n"
            "lockstep dead-letters -c shop.toml show 4711\n"
@@ -43,7 +45,7 @@ class DeadLetters final : public Verb {
       reading.flag("--json", json_, "Print one JSON object on each line");
     }
     for (Options changing : {retry, discard}) options_.add_all_to(changing);
-    discard.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    yes_.add_to(discard, YesOption::WithoutTerminal::kRefuse);
   }
 
   ExitCode run() override {
@@ -117,19 +119,16 @@ class DeadLetters final : public Verb {
 
   ExitCode discard() {
     options_.require_choice("discard");
-    if (!yes_ && !can_ask()) {
-      throw UsageError("discard asks before it forgets anything, and there is no terminal; give --yes");
-    }
+    yes_.require_answer("discard asks before it forgets anything");
     const std::int64_t found = source_->dead_letters().count(filter_);
     if (found == 0) {
       std::cerr << kNoDeadLetter;
       return ExitCode::kDone;
     }
     require_live();
-    if (!yes_ && ask("Forget " + dead_letters_text(found) +
-                     "? Their documents stay different from the view.") == Answer::kNo) {
+    if (!yes_.confirms("Forget " + dead_letters_text(found) +
+                       "? Their documents stay different from the view."))
       return ExitCode::kFailed;
-    }
     log_command("dead-letters discard", config_.pipeline);
     const std::int64_t discarded = source_->dead_letters().discard(filter_);
     std::cerr << "discarded " << dead_letters_text(discarded)
@@ -143,23 +142,23 @@ class DeadLetters final : public Verb {
     for (const AppliedIndex& index : source_->pipeline().indices) {
       const bool is_chosen =
           std::find(filter_.indices.begin(), filter_.indices.end(), index.id) != filter_.indices.end();
-      if (index.beside.empty() || !is_chosen) continue;
+      if (!index.beside || !is_chosen) continue;
       DeadLetterFilter its = filter_;
       its.indices = {index.id};
       if (source_->dead_letters().count(its) == 0) continue;
-      throw UsageError(
-          "the alias " + index.beside + " may move to " + index.alias +
-          ", and only its dead letters say that it differs from its view; let them be retried, "
-          "move the alias all the same with `lockstep reindex --force`, or do without the index: "
-          "`lockstep reindex --finish " +
-          index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
+      throw UsageError("the alias " + *index.beside + " may move to " + index.alias +
+                       ", and only its dead letters show that it differs from its view; let them be retried, "
+                       "move the alias anyway with `lockstep reindex --force`, or do without the index: "
+                       "`lockstep reindex --finish " +
+                       *index.beside +
+                       "`, before a swap --abort (--index chooses the dead letters of others)");
     }
   }
 
   PipelineOption pipeline_;
   DeadLetterOptions options_;
   bool json_ = false;
-  bool yes_ = false;
+  YesOption yes_;
   Subcommand chosen_ = nullptr;
 
   // From run():

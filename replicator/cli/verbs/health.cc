@@ -23,8 +23,9 @@ class HealthVerb final : public Verb {
   ExitCode run() override {
     const Config config = pipeline_.load();
     if (config.http.listen.empty()) {
-      throw UsageError(config.file.string() +
-                       ": [http] listen has no value, so nobody can ask; set listen = \"127.0.0.1:9464\"");
+      throw UsageError(
+          config.file.string() +
+          ": [http] listen has no value, so the service does not answer; set listen = \"127.0.0.1:9464\"");
     }
     const ProbeAnswer answer = ask_health(config.http.listen, ready_ ? "/readyz" : "/healthz");
     std::cout << answer.text << '\n';

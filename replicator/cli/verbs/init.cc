@@ -58,12 +58,19 @@ void write_new(const std::vector<File>& files) {
   }
 }
 
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// "a, b" and "c" are three.
 std::vector<std::string> split(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
   for (const std::string& list : lists) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
-      if (end > begin) names.push_back(list.substr(begin, end - begin));
+      const std::string name = trimmed(list.substr(begin, end - begin));
+      if (!name.empty()) names.push_back(name);
       begin = end + 1;
     }
   }
@@ -145,9 +152,9 @@ class Init final : public Verb {
 
   ExitCode run() override {
     if (view_.empty() && table_.empty() && pgsync_.empty() && logstash_.empty())
-      throw UsageError("init: say --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE");
+      throw UsageError("init: give --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE");
     if (!with_.empty() && table_.empty())
-      throw UsageError("--with goes with --table; a view says itself what it reads");
+      throw UsageError("--with goes with --table; a view has its tables in its SQL");
     if (!logstash_.empty()) read_logstash();
     if (source_.empty()) throw UsageError("--source is required; without it $LOCKSTEP_SOURCE is read");
     if (pgsync_.empty() && alias_.empty()) alias_ = alias_of(view_.empty() ? table_ : view_);
@@ -251,7 +258,7 @@ class Init final : public Verb {
     for (const DraftField& field : fields) {
       add_unknown(above + field.name + ".", field.fields, unknown);
       if (field.kind == ValueKind::kMixed && field.mapping.empty())
-        unknown.push_back("what is in field " + above + field.name +
+        unknown.push_back("the contents of field " + above + field.name +
                           ", so it cannot be searched: its rows have no value yet, or values of several "
                           "shapes; change its mapping before you apply");
     }
@@ -289,7 +296,7 @@ class Init final : public Verb {
     if (source_.empty()) source_ = pipeline_.source_url;
     if (elasticsearch_.empty()) elasticsearch_ = pipeline_.elasticsearch_url;
     if (alias_.empty()) alias_ = pipeline_.alias;
-    if (alias_.empty()) throw UsageError(logstash_ + " does not name one index; say --alias NAME");
+    if (alias_.empty()) throw UsageError(logstash_ + " does not name one index; give --alias NAME");
   }
 
   Draft of_logstash(SchemaReader& reader, const TableGraph& graph) const {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "replicator/cli/options/duration_option.h"
-#include "replicator/cli/options/handed_down.h"
+#include "replicator/cli/options/inherited_locks.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/text/json_text.h"
@@ -33,7 +33,7 @@ constexpr int kGraceOfALease = 5;
 
 /// For who has ended before the loss was noticed.
 constexpr const char* kWrittenSince =
-    "what was written since then may be older than what others wrote; check the fencing token with each "
+    "writes since then may be older than those of others; check the fencing token with each "
     "write "
     "(docs/locks.md)";
 
@@ -53,13 +53,13 @@ class Lock final : public Verb {
     config_.add_to(options);
     Option global = options.flag("--global", global_, "The one lock for everything");
     Option documents = options.option("--document", documents_, "Documents with these ids").value_name("ID");
-    Option tree = options
-                      .option("--tree", paths_,
-                              "These files, or directories with everything below; what is above them: shared")
-                      .value_name("PATH");
-    Option shared =
-        options.option("--shared", shared_, "The locks of these names, together with others who share them")
-            .value_name("NAME");
+    Option tree =
+        options
+            .option("--tree", paths_,
+                    "These files, or directories with everything below; the directories above: shared")
+            .value_name("PATH");
+    Option shared = options.option("--shared", shared_, "The locks of these names, shared with others")
+                        .value_name("NAME");
     Option exclusive =
         options.option("--exclusive", exclusive_, "The locks of these names, alone").value_name("NAME");
     std::vector<Option> schemes = {global, documents, tree, shared, exclusive};
@@ -109,10 +109,10 @@ class Lock final : public Verb {
                                         {"--shared", &shared_},
                                         {"--exclusive", &exclusive_}}) {
       if (std::find(names->begin(), names->end(), "") == names->end()) continue;
-      throw UsageError(
-          std::string(option) +
-          ": the name of a lock is missing; what begins with \"-\" is an option, unless it is written " +
-          option + "=-NAME");
+      throw UsageError(std::string(option) +
+                       ": the name of a lock is missing; a word that begins with \"-\" is an option, unless "
+                       "it is written " +
+                       option + "=-NAME");
     }
     if (global_) return global_lock();
     if (!documents_.empty()) return document_locks(documents_);
@@ -120,7 +120,7 @@ class Lock final : public Verb {
     if (!shared_.empty()) return named_locks(shared_, LockMode::kShared);
     if (!exclusive_.empty()) return named_locks(exclusive_, LockMode::kExclusive);
     throw UsageError(
-        "lock: name what to lock: --global, --document, --tree, --shared or --exclusive; see --help");
+        "lock: choose a lock: --global, --document, --tree, --shared or --exclusive; see --help");
   }
 
   static LockSet named_locks(const std::vector<std::string>& names, LockMode mode) {
@@ -159,7 +159,7 @@ class Lock final : public Verb {
       patience.insist([&] { manager.prepare(); });
       while (true) {
         Operation operation = patience.insist(
-            [&] { return manager.open({.target = target(), .under = handed_down_locks(manager)}, locks); });
+            [&] { return manager.open({.target = target(), .under = inherited_locks(manager)}, locks); });
         std::optional<Refusal> refusal;
         try {
           NoRollForward nothing;
@@ -238,7 +238,7 @@ class Lock final : public Verb {
 
   /// For programs in other languages: the pipe to them is what holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
-    const std::string variable = handed_down_by(operation);
+    const std::string variable = inheritance_of(operation);
     ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
     std::cout << json_text({{"token", operation.token},
                             {"operation", operation.id},
@@ -248,7 +248,7 @@ class Lock final : public Verb {
               << std::endl;
     if (!std::cout) {
       give_back(manager, operation);
-      throw Error({"printing the token", "standard output does not take it", "nobody holds the lock now"});
+      throw Error({"printing the token", "standard output does not take it", "the lock is free again"});
     }
     InputEnd input(signals);
     InputEnd::Cause cause{};
@@ -269,7 +269,7 @@ class Lock final : public Verb {
         surroundings.signals, surroundings.inherited,
         LeasedCommand::Start{
             command_,
-            {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token), handed_down_by(operation)},
+            {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token), inheritance_of(operation)},
             good_until});
   }
 

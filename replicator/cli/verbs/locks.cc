@@ -6,11 +6,11 @@
 
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/lock_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
-#include "replicator/process/terminal.h"
 #include "replicator/utf8.h"
 
 namespace lockstep {
@@ -32,15 +32,15 @@ class Locks final : public Verb {
                        "lockstep locks list", &Locks::list);
     Options show = add(options, "show", "Print one lock, and the operations that hold it",
                        "lockstep locks show /clinton", &Locks::show);
-    Options breaking = add(options, "break", "Free a lock, whoever holds it; its holder is deposed",
+    Options breaking = add(options, "break", "Free a lock that another process holds; its holder is deposed",
                            "lockstep locks break /clinton", &Locks::break_one);
-    add(options, "prepare", "Make what locks need and is missing: indices and scripts, or tables",
+    add(options, "prepare", "Make the missing indices and scripts, or tables, that locks need",
         "lockstep locks prepare", &Locks::prepare);
     for (Options reading : {list, show}) {
       reading.flag("--json", json_, "Print one JSON object on each line");
     }
     for (Options named : {show, breaking}) named.option("NAME", lock_, "The lock's name").required();
-    breaking.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    yes_.add_to(breaking, YesOption::WithoutTerminal::kRefuse);
   }
 
   ExitCode run() override {
@@ -111,19 +111,18 @@ class Locks final : public Verb {
   }
 
   ExitCode break_one() {
-    if (!yes_ && !can_ask())
-      throw UsageError("break asks before it frees a lock, and there is no terminal; give --yes");
+    yes_.require_answer("break asks before it frees a lock");
     const LockName name = name_of_option();
     const std::optional<LockState> lock = locks_->attach() ? locks_->find_lock(name) : std::nullopt;
     if (!lock) {
       std::cerr << lock_ << " is not locked\n";
       return ExitCode::kDone;
     }
-    if (!yes_) {
+    if (yes_.asks()) {
       std::cerr << lock_lines(*lock, locks_->now());
       const std::string question =
           "Free it? Until its holder notices, it keeps working alongside the next holder.";
-      if (ask(question) == Answer::kNo) return ExitCode::kFailed;
+      if (!yes_.confirms(question)) return ExitCode::kFailed;
     }
     locks_->prepare();
     switch (locks_->break_lock(name, user())) {
@@ -136,10 +135,9 @@ class Locks final : public Verb {
       case Broken::kNeedsRollForward:
         break;
     }
-    throw Error(
-        {"breaking the lock " + lock_,
-         "its holder has committed a change of the tree, and what it has not done yet would stay undone",
-         "run `lockstep tree recover`, which finishes the change once its lease has run out"});
+    throw Error({"breaking the lock " + lock_,
+                 "its holder has committed a change of the tree, and the rest of it would stay undone",
+                 "run `lockstep tree recover`, which finishes the change once its lease has run out"});
   }
 
   static std::string user() {
@@ -150,7 +148,7 @@ class Locks final : public Verb {
   LockModeOption config_;
   std::string lock_;
   bool json_ = false;
-  bool yes_ = false;
+  YesOption yes_;
   Subcommand chosen_ = nullptr;
 
   // From run():

@@ -14,7 +14,7 @@ namespace {
 class Plan final : public Verb {
  public:
   const char* name() const override { return "plan"; }
-  const char* summary() const override { return "Print what apply would create, change or drop"; }
+  const char* summary() const override { return "Print the changes that apply would make"; }
   const char* example() const override {
     return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://shop_owner@/shop --sql";
   }
@@ -50,7 +50,7 @@ class Plan final : public Verb {
 
  private:
   void print(const DeploymentPlan& plan) const {
-    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden);
+    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden, colour_of_output());
     for (const Finding& obstacle : plan.obstacles)
       std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
     for (const IndexPlan& index : plan.indices) std::cout << ways_text(index);

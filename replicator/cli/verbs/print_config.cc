@@ -1,6 +1,7 @@
 // `lockstep print-config`: prints a configuration with its defaults, or a sample.
 #include <iostream>
 
+#include "replicator/cli/options/config_file_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/verb.h"
 #include "replicator/config/config_text.h"
@@ -19,21 +20,18 @@ class PrintConfig final : public Verb {
   }
 
   void add_options(Options options) override {
-    const Option config = options.option("-c,--config", file_, "The pipeline's configuration file")
-                              .or_environment("LOCKSTEP_CONFIG")
-                              .value_name("FILE")
-                              .show_default();
+    const Option config = config_.add_to(options, "The pipeline's configuration file");
     options.flag("--sample", sample_, "Print every key with its meaning and its default, to be edited")
         .excludes(config);
   }
 
   ExitCode run() override {
-    std::cout << (sample_ ? sample_config() : config_text(load_config(file_)));
+    std::cout << (sample_ ? sample_config() : config_text(load_config(config_.file())));
     return ExitCode::kDone;
   }
 
  private:
-  std::string file_ = "/etc/lockstep/lockstep.toml";
+  ConfigFileOption config_;
   bool sample_ = false;
 };
 

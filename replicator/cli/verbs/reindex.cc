@@ -14,6 +14,7 @@
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/options/rate_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/text/reindex_forecast.h"
@@ -50,9 +51,7 @@ std::string text_of(const std::string& file) {
 class ReindexVerb final : public Verb {
  public:
   const char* name() const override { return "reindex"; }
-  const char* summary() const override {
-    return "Give an index a new mapping or view, searched all the while";
-  }
+  const char* summary() const override { return "Change an index's mapping or view without downtime"; }
   const char* example() const override {
     return "lockstep reindex -c shop.toml --dry-run\nlockstep reindex -c shop.toml products --keep 2d\n"
            "lockstep reindex -c shop.toml products --back";
@@ -73,24 +72,25 @@ class ReindexVerb final : public Verb {
                                 .value_name("N");
     options.option("--mapping", mapping_, "A mapping file to try instead of the configured one")
         .value_name("FILE");
-    const Option dry_run = options.flag("--dry-run", dry_run_, "Say what would happen, and do nothing");
-    Option back = options.flag("--back", back_, "Let the alias stand for the other index again");
+    const Option dry_run = options.flag("--dry-run", dry_run_, "Print the effects, and change nothing");
+    Option back = options.flag("--back", back_, "Point the alias to the other index again");
     Option finish = options.flag("--finish", finish_, "Delete the other index now");
     Option abort = options.flag("--abort", abort_, "Take it back before the alias has moved");
+    yes_.add_to(options, YesOption::WithoutTerminal::kRefuse, "With --finish: ");
     options.flag("--json", json_, "With --dry-run: print one JSON object");
     back.excludes(finish).excludes(abort).excludes(dry_run).excludes(max_rate);
     finish.excludes(abort).excludes(dry_run).excludes(max_rate);
     abort.excludes(dry_run).excludes(max_rate);
-    options.flag("--force", force_,
-                 "Move the alias although documents are refused, or somebody has moved it");
+    options.flag("--force", force_, "Move the alias although documents are refused, or it was moved by hand");
   }
 
   ExitCode run() override {
     const Config config = pipeline_.load();
     const std::chrono::milliseconds keep = duration_of("--keep", keep_);
+    if (finish_) yes_.require_answer("reindex --finish asks before it deletes an index");
     if (max_rate_text_) max_rate_ = max_rate_of("--max-rate", *max_rate_text_);
     if (json_ && !dry_run_)
-      throw UsageError("--json: it is for --dry-run; `lockstep status --json` tells of reindexes");
+      throw UsageError("--json: it is for --dry-run; `lockstep status --json` shows reindexes");
     const std::unique_ptr<Source> source = open_source(config, "reindex");
     const AppliedPipeline pipeline = load_applied(config, *source);
     if (back_ || finish_ || abort_) return ask(config, pipeline, source->reindexes());
@@ -153,8 +153,8 @@ class ReindexVerb final : public Verb {
     for (const ReindexForecast& forecast : forecasts) std::cout << forecast_text(forecast);
     if (before.empty())
       std::cout
-          << "nothing to do: no mapping file and no view needs a new index; name an alias to reindex it all "
-             "the same\n";
+          << "nothing to do: no mapping file and no view needs a new index; name an alias to reindex it "
+             "anyway\n";
     if (before.empty() || dry_run_) return ExitCode::kDone;
     ReindexWatch watch(config);
     for (const auto& [alias, index] : before) {
@@ -231,17 +231,16 @@ class ReindexVerb final : public Verb {
   static void report(ElasticsearchClient& elasticsearch, const std::string& alias, const std::string& before,
                      const std::optional<ReindexStatus>& ended) {
     if (ended) {
-      std::cout << alias << " stands for " << ended->live << "; " << ended->beside << " is followed for "
+      std::cout << alias << " points to " << ended->live << "; " << ended->beside << " is followed for "
                 << readable(ended->keep) << ": `lockstep reindex --back " << alias
                 << "` moves the alias back\n";
       return;
     }
     const std::vector<IndexState> at = elasticsearch.indices_of(alias);
     if (at.size() != 1 || at.front().name == before)
-      throw Error({"reindexing " + alias,
-                   "somebody has taken it back meanwhile, and the alias is where it was",
-                   "ask who, and start it again"});
-    std::cout << alias << " stands for " << at.front().name << '\n';
+      throw Error({"reindexing " + alias, "it was taken back meanwhile, and the alias is where it was",
+                   "find out why, and start it again"});
+    std::cout << alias << " points to " << at.front().name << '\n';
   }
 
   // --- one that exists ---
@@ -252,6 +251,7 @@ class ReindexVerb final : public Verb {
                              : finish_ ? ReindexWish::kFinish
                                        : ReindexWish::kAbort;
     const std::vector<Reindex> asked = reindexes_for(reindexes, wish, aliases_);
+    if (finish_ && !confirm_deletion(asked)) return ExitCode::kFailed;
     ReindexWatch watch(config);
     log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
     bool has_own_definition = false;
@@ -263,7 +263,7 @@ class ReindexVerb final : public Verb {
       const std::optional<ReindexStatus> ended = watch.until(
           reindex.alias, [&](const ReindexStatus& now) { return back_ && now.live != reindex.live_name; });
       if (ended) {
-        std::cout << reindex.alias << " stands for " << ended->live;
+        std::cout << reindex.alias << " points to " << ended->live;
         if (ended->state == name_of(ReindexState::kKept))
           std::cout << "; " << ended->beside << " is followed for " << readable(ended->keep);
         std::cout << '\n';
@@ -273,6 +273,15 @@ class ReindexVerb final : public Verb {
     }
     if (has_own_definition && !back_) drop_unneeded(config);
     return ExitCode::kDone;
+  }
+
+  bool confirm_deletion(const std::vector<Reindex>& finished) const {
+    if (!yes_.asks()) return true;
+    std::string indices;
+    for (const Reindex& reindex : finished)
+      indices += (indices.empty() ? "" : ", ") +
+                 (reindex.beside_name.empty() ? "the other index of " + reindex.alias : reindex.beside_name);
+    return yes_.confirms("Delete " + indices + "? There is no way back to it then.");
   }
 
   // What only the other view needed. The reindex is over all the same when the user has no right to that.
@@ -303,6 +312,7 @@ class ReindexVerb final : public Verb {
   std::optional<std::string> mapping_;
   std::optional<std::string> max_rate_text_;
   std::optional<std::optional<std::int64_t>> max_rate_;  // given: none is no limit
+  YesOption yes_;
   bool json_ = false;
   bool dry_run_ = false;
   bool back_ = false;

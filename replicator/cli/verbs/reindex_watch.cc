@@ -7,7 +7,7 @@
 #include "replicator/cli/text/status_text.h"
 #include "replicator/error.h"
 #include "replicator/pause.h"
-#include "replicator/service/why_unled.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/reindexes.h"
 
@@ -38,18 +38,18 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
       return *found;
     }
     if (found->state == name_of(ReindexState::kFailed) && found->wanted.empty())
-      throw Error({"reindexing " + alias, found->failure, "nothing has changed; mend it and start again"});
+      throw Error({"reindexing " + alias, found->failure, "nothing has changed; fix it and start again"});
     if (!found->reason.empty()) tell(told_reason_, found->reason);
     const SteadyTime now = std::chrono::steady_clock::now();
     if (!status->lead.empty()) unled_since_.reset();
     if (status->lead.empty() && !unled_since_) unled_since_ = now;
     const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
-    if (is_unled) tell(told_unled_, "it goes on when somebody leads: " + why_unled(status));
+    if (is_unled) tell(told_unled_, "it continues when there is a leader: " + no_leader_reason(status));
     show(*found, *status);
     pause(kPollReindex, signals_.token());
   }
   throw Error({"watching the reindex of " + alias, "interrupted",
-               "the service goes on with it: see `lockstep status`, or take it back with --abort"});
+               "the service continues it: see `lockstep status`, or take it back with --abort"});
 }
 
 std::optional<PipelineStatus> ReindexWatch::read(const std::string& alias) {
@@ -57,7 +57,7 @@ std::optional<PipelineStatus> ReindexWatch::read(const std::string& alias) {
     return status_->read();
   } catch (const Error& error) {
     throw Error({"watching the reindex of " + alias, error.what(),
-                 "the service goes on with it when it can: see `lockstep status`"});
+                 "the service continues it when it can: see `lockstep status`"});
   }
 }
 

@@ -3,12 +3,12 @@
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/yes_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
 #include "replicator/error.h"
 #include "replicator/log/log_command.h"
-#include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -28,14 +28,12 @@ class Remove final : public Verb {
     pipeline_.add_to(options);
     pipeline_.add_owner_to(options);
     options.flag("--indices", indices_, "Delete the pipeline's indices, too");
-    options.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    yes_.add_to(options, YesOption::WithoutTerminal::kRefuse);
   }
 
   ExitCode run() override {
     const Config config = pipeline_.load();
-    if (!yes_ && !can_ask()) {
-      throw UsageError("remove asks before it drops anything, and there is no terminal; give --yes");
-    }
+    yes_.require_answer("remove asks before it drops anything");
     const Indices indices = indices_ ? Indices::kDeleted : Indices::kKept;
     BothSides sides(config);
     const DeploymentPlan plan = sides.deployment.removal_plan(indices);
@@ -44,17 +42,17 @@ class Remove final : public Verb {
       return ExitCode::kDone;
     }
     refuse_while_it_runs(config, *sides.source);
-    const bool asks = !yes_;
+    const bool asks = yes_.asks();
     if (asks) {
-      std::cout << plan_text(plan.steps, Sql::kHidden);
-      if (ask("Remove this?") == Answer::kNo) return ExitCode::kFailed;
+      std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output());
+      if (!yes_.confirms("Remove this?")) return ExitCode::kFailed;
     }
     log_command(indices_ ? "remove --indices" : "remove", config.pipeline);
     sides.deployment.remove(indices,
                             {.step =
                                  [&](const PlanStep& step) {
                                    if (!asks && !step.object.empty())
-                                     std::cout << step_text(step, Sql::kHidden);
+                                     std::cout << step_text(step, Sql::kHidden, colour_of_output());
                                  },
                              .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
     std::cerr << "removed " << config.pipeline << '\n';
@@ -68,12 +66,12 @@ class Remove final : public Verb {
     const std::unique_ptr<Source> source = open_source(config, "remove");
     if (!source->lead().is_led()) return;
     throw Error({"removing pipeline " + config.pipeline, "it is running",
-                 "stop `lockstep run` first (`lockstep status` says where)"});
+                 "stop `lockstep run` first (`lockstep status` shows where)"});
   }
 
   PipelineOption pipeline_;
   bool indices_ = false;
-  bool yes_ = false;
+  YesOption yes_;
 };
 
 }  // namespace

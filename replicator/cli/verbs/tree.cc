@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "replicator/cli/options/duration_option.h"
-#include "replicator/cli/options/handed_down.h"
+#include "replicator/cli/options/inherited_locks.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/text/progress_line.h"
@@ -250,7 +250,7 @@ class TreeVerb final : public Verb {
     std::optional<Refusal> refusal;
     try {
       patience.insist([&] { tree->prepare(); });
-      const std::vector<std::string> under = patience.insist([&] { return handed_down_locks(*locks); });
+      const std::vector<std::string> under = patience.insist([&] { return inherited_locks(*locks); });
       refusal = change(*tree, {.wait = patience.left(),
                                .under = under,
                                .stop = stop.token(),

@@ -29,7 +29,7 @@ class Up final : public Verb {
   ExitCode run() override {
     const Config config = pipeline_.load();
     say("check");
-    if (!check_pipeline(config)) return ExitCode::kFailed;
+    if (const ExitCode found = check_pipeline(config); found != ExitCode::kDone) return found;
     apply(config);
     say("run");
     follow_pipeline(pipeline_, until_caught_up_ ? RunUntil::kCaughtUp : RunUntil::kStopped);
@@ -43,7 +43,8 @@ class Up final : public Verb {
     BothSides sides(config);
     say("plan");
     const DeploymentPlan plan = sides.deployment.plan();
-    std::cout << (plan.empty() ? "nothing to do\n" : plan_text(plan.steps, Sql::kHidden)) << std::flush;
+    std::cout << (plan.empty() ? "nothing to do\n" : plan_text(plan.steps, Sql::kHidden, colour_of_output()))
+              << std::flush;
     if (plan.empty()) return;
     say("apply");
     sides.deployment.apply(

@@ -112,7 +112,7 @@ class Verify final : public Verb {
     if (!found.repairs.empty()) {
       std::cerr << "repairing\n";
       finish_work(config, *source, transports, found.repairs);
-      std::cerr << "comparing again what differed\n";
+      std::cerr << "comparing the differences again\n";
       source.reset();  // it may have led, which a comparison would wait for
       source = open_source(config, "verify");
       load_applied(config, *source);
@@ -155,7 +155,7 @@ class Verify final : public Verb {
              "by …), or compare with --any-order\n";
     }
     if (!results.unequal.empty() && !verification.led()) {
-      std::cerr << "nobody runs this pipeline: pending changes count as differences\n";
+      std::cerr << "no process runs this pipeline: pending changes count as differences\n";
     }
     results.repairs = verification.repairs();
     return results;

@@ -14,7 +14,7 @@
 #include "replicator/pipeline/waiter.h"
 #include "replicator/process/stop_signals.h"
 #include "replicator/service/leader_report.h"
-#include "replicator/service/why_unled.h"
+#include "replicator/service/no_leader_reason.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -33,9 +33,10 @@ class Wait final : public Verb {
   void add_options(Options options) override {
     pipeline_.add_to(options);
     options
-        .option("--xid", xid_,
-                "Wait for this transaction, by what `select pg_current_xact_id()` said inside it; default: "
-                "everything that is committed now")
+        .option(
+            "--xid", xid_,
+            "Wait for this transaction, by the result of `select pg_current_xact_id()` inside it; default: "
+            "everything that is committed now")
         .value_name("N");
     options.flag("--refresh", refresh_, "Make the documents searchable, too");
     add_duration(options, "--timeout", timeout_, "Give up after this time: 500ms, 30s, 2m; 0: never");
@@ -89,7 +90,7 @@ class Wait final : public Verb {
   }
 
   ExitCode exit_code_of(const WaitAnswer& answer) const {
-    const std::string doing = xid_.empty() ? "waiting until what is committed has been applied"
+    const std::string doing = xid_.empty() ? "waiting until all commits have been applied"
                                            : "waiting until transaction " + xid_ + " has been applied";
     switch (answer.kind) {
       case WaitAnswer::Kind::kApplied:

@@ -79,7 +79,8 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
 }
 
 [[noreturn]] void fail_beside_another(const std::string& name) {
-  throw Error({"adopting " + name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
+  throw Error(
+      {"adopting " + name, "another command adopts it at the same time", "run `lockstep adopt` again"});
 }
 
 // Somebody else may have let the name stand for the clone meanwhile.
@@ -125,7 +126,7 @@ void exchange(ElasticsearchClient& client, const IndexState& index, const std::s
     add["alias"] = alias;
     actions.push_back({{"add", std::move(add)}});
   }
-  change_cluster(client, "letting alias " + index.name + " stand for index " + name, "POST", "/_aliases",
+  change_cluster(client, "pointing alias " + index.name + " to index " + name, "POST", "/_aliases",
                  json{{"actions", std::move(actions)}}.dump());
 }
 
@@ -136,8 +137,8 @@ void rename_to_generation(ElasticsearchClient& client, const IndexState& index, 
     const std::string name = cloned(client, index, mark);
     exchange(client, index, name);
     if (sole(client, index.name).name != name)
-      throw Error({"adopting " + index.name, "its name stands for another index than its clone " + name,
-                   "find out who else changes aliases, and run `lockstep adopt` again"});
+      throw Error({"adopting " + index.name, "its name points to another index than its clone " + name,
+                   "find out what else changes aliases, and run `lockstep adopt` again"});
     const auto hidden = index.settings.find(kHidden);
     client.put_settings(name, {{kHidden, hidden == index.settings.end() ? json() : *hidden}});
   } catch (const Error&) {

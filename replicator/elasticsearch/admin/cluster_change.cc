@@ -11,8 +11,8 @@ void change_cluster(ElasticsearchClient& client, const std::string& doing, const
   const nlohmann::json reply = client.send_json(doing, method, path, body);
   const auto acknowledged = reply.find("acknowledged");
   if (acknowledged == reply.end() || !acknowledged->is_boolean()) {
-    throw Error({doing, "the reply does not say whether all nodes have it: " + reply.dump().substr(0, 200),
-                 "find out what stands between lockstep and Elasticsearch"});
+    throw Error({doing, "the reply does not show whether all nodes have it: " + reply.dump().substr(0, 200),
+                 "look for a proxy between lockstep and Elasticsearch"});
   }
   if (!acknowledged->get<bool>()) {
     throw Error({doing, "Elasticsearch has it, but not all of its nodes have it yet (acknowledged: false)",

@@ -114,7 +114,7 @@ void drop_lost(ElasticsearchClient& client, const std::string& index) {
 // back to an older state, and has documents of commits that are lost. The reindex gets a new one.
 bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
   if (read_mark(index)->epoch > epoch) {
-    throw Error({"creating an index beside another", "a later leader fills " + index.name, "looking again",
+    throw Error({"creating an index alongside another", "a later leader fills " + index.name, "looking again",
                  Retry::kLater, Server::kElasticsearch});
   }
   client.refresh(index.name);
@@ -150,14 +150,14 @@ void require_not_needed(ElasticsearchClient& client, const DroppedGeneration& dr
   const bool has_live = dropped.live.empty() || !client.indices_of(dropped.live).empty();
   if (has_alias(index, dropped.alias)) {
     throw Error({doing,
-                 "the alias " + dropped.alias + " stands for it, and no change is written into it any more",
+                 "the alias " + dropped.alias + " points to it, and no change is written into it any more",
                  has_live && !dropped.live.empty()
                      ? "move the alias back to " + dropped.live
                      : "take the alias from it and run `lockstep apply`, which makes a new index"});
   }
   if (!has_live && client.indices_of(dropped.alias).empty()) {
     throw Error(
-        {doing, dropped.live + " is gone, and the alias " + dropped.alias + " stands for nothing",
+        {doing, dropped.live + " is gone, and the alias " + dropped.alias + " points to no index",
          "run `lockstep apply`, which makes a new index; until then it is the only one that is left"});
   }
 }
@@ -182,8 +182,8 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   const MarkedIndex live = marked_index_of(desired.alias, found);
   TwoGenerations names{found.front().name, {}, {}, 0};
   if (live.mark.identity != desired.identity) {
-    throw Error(
-        {"creating an index beside " + names.live, "it belongs to another pipeline", "see `lockstep plan`"});
+    throw Error({"creating an index alongside " + names.live, "it belongs to another pipeline",
+                 "see `lockstep plan`"});
   }
   const std::vector<IndexState> existing = client.generations(desired.alias);
   for (const IndexState& index : existing) {
@@ -224,8 +224,8 @@ AliasState state_of_alias(ElasticsearchClient& client, const std::string& alias,
 
 std::string why_unseen(const AliasState& standing, const std::string& alias, const std::string& live) {
   if (standing.at == std::vector{live}) return "";
-  std::string why = "the alias " + alias + " stands for " + in_words(standing.at) + ", not for " + live;
-  if (!standing.has_live) why += ", which somebody has deleted";
+  std::string why = "the alias " + alias + " points to " + in_words(standing.at) + ", not to " + live;
+  if (!standing.has_live) why += ", which was deleted";
   return why;
 }
 
@@ -242,7 +242,7 @@ void require_movable(const AliasState& standing, const std::string& alias, const
   const bool is_free = standing.at.empty() && !standing.has_live;
   if (is_free || standing.at == std::vector{from} || standing.at == std::vector{to}) return;
   throw Error({"looking at the alias " + alias, why_unseen(standing, alias, from),
-               "find out who has moved it and move it back, or take it with `lockstep reindex --force`"});
+               "find out why it was moved and move it back, or take it with `lockstep reindex --force`"});
 }
 
 void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
@@ -268,7 +268,7 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
     at = names_of(client.indices_of(alias));
     if (at != std::vector{to}) {
       throw Error({"moving alias " + alias + " to " + to,
-                   "somebody else moves it at the same time: it stands for " + in_words(at), "looking again",
+                   "another command moves it at the same time: it points to " + in_words(at), "looking again",
                    Retry::kLater, Server::kElasticsearch});
     }
   }

@@ -35,15 +35,15 @@ bool keeps_whole_source(const json& mappings, const json& settings) {
 std::optional<UnfitIndex> why_unfit(const json& mappings, const json& settings) {
   if (!keeps_whole_source(mappings, settings)) {
     return UnfitIndex{
-        "a _source that is not kept whole, so that nobody can compare its documents with their view",
-        "leave out what limits _source; in the view, begin the names of columns that nobody is to see with "
+        "a _source that is not kept whole, so that its documents cannot be compared with their view",
+        "leave out what limits _source; in the view, begin the names of columns to be hidden with "
         "_"};
   }
   if (const auto enabled = mappings.find("enabled"); enabled != mappings.end() && !is_true(*enabled)) {
     return UnfitIndex{
         "\"enabled\": false at the root of its mapping, so that no field is indexed and no search finds a "
         "document by one",
-        "leave it out, and give an index that has it another one with `lockstep reindex`; where no field is "
+        "leave it out, and give an index that has it another one with `lockstep reindex`; if no field is "
         "to "
         "be searched, \"dynamic\": false without properties does that"};
   }

@@ -40,11 +40,10 @@ json marked_mappings(const DesiredIndex& desired, json meta, const IndexMark& wr
 }
 
 std::string remedy_of_new_index(const std::string& alias) {
-  return "run `lockstep reindex " + alias + "`: a new index is filled beside it, and takes its place";
+  return "run `lockstep reindex " + alias + "`: a new index is filled alongside, and takes its place";
 }
 
-constexpr const char* kNarrow =
-    "the alias has a filter or a routing, so it does not stand for the whole index";
+constexpr const char* kNarrow = "the alias has a filter or a routing, so it does not cover the whole index";
 constexpr const char* kWiden = "remove the alias and add it again without";
 
 bool is_narrow(const IndexState& index, const std::string& alias) {
@@ -122,7 +121,7 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
     std::vector<std::string> names;
     for (const IndexState& index : found) names.push_back(index.name);
     return refused(desired,
-                   "the alias " + desired.alias + " stands for several indices: " + joined(names, ", "),
+                   "the alias " + desired.alias + " points to several indices: " + joined(names, ", "),
                    "remove it from all but one, or choose another alias");
   }
   const IndexState& index = found.front();
@@ -137,7 +136,7 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
     if (const auto other = other_owner(index, desired.pipeline, desired.identity))
       return refused(desired, index.name + " belongs to the pipeline " + *other, "choose another alias");
     return refused(
-        desired, "the alias " + desired.alias + " stands for " + index.name + ", which lockstep has not made",
+        desired, "the alias " + desired.alias + " points to " + index.name + ", which lockstep has not made",
         "choose another alias, or take the index over with " + adopt);
   }
   if (mark->pipeline != desired.pipeline) {
@@ -372,7 +371,7 @@ const IndexState& sole(const std::string& alias, const std::vector<IndexState>& 
   const std::string doing = "looking up the index of " + alias;
   if (found.empty()) throw Error({doing, "there is no such alias", "run `lockstep apply`"});
   if (found.size() > 1) {
-    throw Error({doing, "the alias stands for " + std::to_string(found.size()) + " indices",
+    throw Error({doing, "the alias points to " + std::to_string(found.size()) + " indices",
                  "remove it from all but the one that lockstep has made"});
   }
   if (is_narrow(found.front(), alias)) throw Error({doing, kNarrow, kWiden});
@@ -510,7 +509,7 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
 
 std::string remedy_of_lost_mark(const std::string& alias) {
   return "run `lockstep adopt " + alias +
-         "`, which compares it with its view and puts the mark back; or, where somebody has moved the alias, "
+         "`, which compares it with its view and puts the mark back; or, if the alias was moved by hand, "
          "move "
          "the alias " +
          alias + " back to the index that lockstep has made";
@@ -526,8 +525,7 @@ MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexSta
   const std::optional<IndexMark> mark = mark_with_remedy(index, remedy);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name,
-                 "it has none: lockstep has not made it, or somebody has overwritten the mapping's _meta",
-                 remedy});
+                 "it has none: lockstep has not made it, or the mapping's _meta was overwritten", remedy});
   }
   return {*mark, uuid_of(index)};
 }

@@ -47,7 +47,7 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
     --background_on_wire_;
     background_waits_since_ = now;
   }
-  const bool gave_place = slow_.gives_place(pass.ticket, now);
+  const bool yielded_slot = slow_.yields_slot(pass.ticket, now);
   slow_.came_back(pass.ticket, load == BulkReply::Kind::kItems, now);
   switch (load) {
     case BulkReply::Kind::kItems:
@@ -55,7 +55,7 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
       break;
     case BulkReply::Kind::kOverloaded:
       // What a slow index does not take says nothing of the others.
-      if (!gave_place) window_.overloaded(pass.generation);
+      if (!yielded_slot) window_.overloaded(pass.generation);
       break;
     case BulkReply::Kind::kTooLarge:
       window_.too_large(piece_bytes);
@@ -99,9 +99,9 @@ std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
   return slow_.slow_for(time, steady_now());
 }
 
-bool BulkWire::gives_place(std::uint64_t ticket) const {
+bool BulkWire::yields_slot(std::uint64_t ticket) const {
   const MutexLock lock(mutex_);
-  return slow_.gives_place(ticket, steady_now());
+  return slow_.yields_slot(ticket, steady_now());
 }
 
 bool BulkWire::has_room(BulkPriority priority, SteadyTime now) const {

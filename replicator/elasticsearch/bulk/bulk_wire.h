@@ -49,7 +49,7 @@ class BulkWire {
   std::vector<IndexId> slow_for(std::chrono::milliseconds time) const;
 
   /// Whether the ticket's request is on the wire and has given its place to another one.
-  bool gives_place(std::uint64_t ticket) const;
+  bool yields_slot(std::uint64_t ticket) const;
 
   struct Limits {
     int requests = 0;

@@ -11,6 +11,7 @@
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
 #include "replicator/thread.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -68,7 +69,7 @@ BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_tran
       path_(bulk_path(options.request_timeout)),
       make_transport_(make_transport),
       places_(static_cast<std::size_t>(std::max(1, options.bulks_in_flight))),
-      blame_(options.targets, std::min(kProbeTimeout, options.request_timeout), options.may_send),
+      diagnosis_(options.targets, std::min(kProbeTimeout, options.request_timeout), options.may_send),
       wire_(options.bulks_in_flight, options.bulk_bytes, SlowWrites(options.indices, options.slow_request)) {
   const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < 2 * places_; ++i) add_worker();
@@ -146,10 +147,9 @@ BulkWriterState BulkWriter::state() const {
   for (const auto& worker : workers_) {
     if (worker->on_wire != nullptr && now - worker->on_wire_since >= options_.long_request) {
       const BulkRequest& request = *worker->on_wire;
-      state.unanswered =
-          "Elasticsearch has not answered a request of " + std::to_string(request.items().size()) +
-          " writes of index " + request.alias() + ", for more than " +
-          std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
+      const auto seconds = duration_cast<std::chrono::seconds>(options_.long_request).count();
+      state.unanswered = warning(
+          "unanswered", {std::to_string(request.items().size()), request.alias(), std::to_string(seconds)});
     }
     if (worker->reason.empty() || worker->takes_others) continue;
     state.waiting = true;
@@ -220,9 +220,9 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
       const bool is_apart = delivery.is_singled_out();
       if (delivery.settled() || stuck >= options_.unsettled_patience) {
-        takes_others = blame_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
+        takes_others = diagnosis_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
       } else {
-        blame_.single_out(*worker.transport, delivery);
+        diagnosis_.single_out(*worker.transport, delivery);
       }
       // What is written already does not wait for what is not: its next write may have come.
       if (!delivery.finished() && (is_apart || !takes_others)) {
@@ -279,8 +279,8 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
     }
     const HttpResponse response = perform(worker, piece, request);
     BulkReply reply = read_bulk_reply(piece, response);
-    blame_.settle_doubts(*worker.transport, piece, reply);
-    blame_.note_taken(piece, reply);
+    diagnosis_.settle_doubts(*worker.transport, piece, reply);
+    diagnosis_.note_taken(piece, reply);
     if (!response.server.empty() && !reply.reason.empty())
       reply.reason = response.server + ": " + reply.reason;
     return delivery.answered(std::move(reply));
@@ -354,7 +354,7 @@ BulkWriter::Given BulkWriter::places_given() const {
   Given given;
   given.by_others = wire_.background_waiting();
   for (const auto& worker : workers_) {
-    if (wire_.gives_place(worker->ticket)) {
+    if (wire_.yields_slot(worker->ticket)) {
       ++given.by_slow;
     } else if (!worker->reason.empty()) {
       ++given.by_others;

@@ -16,9 +16,9 @@
 #include "replicator/backoff.h"
 #include "replicator/clock.h"
 #include "replicator/condition.h"
-#include "replicator/elasticsearch/bulk/bulk_blame.h"
 #include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/elasticsearch/bulk/bulk_wire.h"
+#include "replicator/elasticsearch/bulk/failure_diagnosis.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 #include "replicator/mutex.h"
 
@@ -57,7 +57,7 @@ class BulkWriter {
     /// So many indices there are. While not all of them are slow, those that are wait alone
     /// (slow_writes.h).
     std::size_t indices = 1;
-    /// The indices (bulk_blame.h).
+    /// The indices (failure_diagnosis.h).
     std::vector<BulkTarget> targets;
     /// A small request without a reply for so long makes its indices slow.
     std::chrono::milliseconds slow_request{1'000};
@@ -160,7 +160,7 @@ class BulkWriter {
   const std::string path_;
   const TransportFactory make_transport_;
   const std::size_t places_;  // of requests that give theirs to nobody
-  BulkBlame blame_;
+  FailureDiagnosis diagnosis_;
   BulkWire wire_;
 
   mutable Mutex mutex_;

@@ -49,16 +49,16 @@ std::vector<IndexId> SlowWrites::slow_for(std::chrono::milliseconds time, Steady
   return indices;
 }
 
-bool SlowWrites::gives_place(std::uint64_t ticket, SteadyTime now) {
+bool SlowWrites::yields_slot(std::uint64_t ticket, SteadyTime now) {
   note_long(now);
   const auto request = on_wire_.find(ticket);
-  return request != on_wire_.end() && gives_place(request->second, now);
+  return request != on_wire_.end() && yields_slot(request->second, now);
 }
 
 std::size_t SlowWrites::places_given(BulkPriority priority, SteadyTime now) {
   note_long(now);
   return static_cast<std::size_t>(std::count_if(on_wire_.begin(), on_wire_.end(), [&](const auto& request) {
-    return request.second.priority == priority && gives_place(request.second, now);
+    return request.second.priority == priority && yields_slot(request.second, now);
   }));
 }
 
@@ -88,7 +88,7 @@ bool SlowWrites::all_are_slow(SteadyTime now) const {
   return static_cast<std::size_t>(slow) >= indices_;
 }
 
-bool SlowWrites::gives_place(const OnWire& request, SteadyTime now) const {
+bool SlowWrites::yields_slot(const OnWire& request, SteadyTime now) const {
   if (all_are_slow(now)) return false;
   const auto slow = slow_.find(request.index);
   return now >= request.long_at || (slow != slow_.end() && slow->second.lasts);

@@ -42,7 +42,7 @@ class SlowWrites {
 
   /// Whether the ticket's request is on the wire and gives its place to another one: it takes long, or it is
   /// of a slow index.
-  bool gives_place(std::uint64_t ticket, SteadyTime now);
+  bool yields_slot(std::uint64_t ticket, SteadyTime now);
 
   /// How many requests of a priority do.
   std::size_t places_given(BulkPriority priority, SteadyTime now);
@@ -65,7 +65,7 @@ class SlowWrites {
 
   void note_long(SteadyTime now);
   bool all_are_slow(SteadyTime now) const;
-  bool gives_place(const OnWire& request, SteadyTime now) const;
+  bool yields_slot(const OnWire& request, SteadyTime now) const;
 
   const std::size_t indices_;
   const std::chrono::milliseconds patience_;

@@ -63,7 +63,7 @@ void require_all_shards(const std::string& doing, ondemand::document& reply) {
 }
 
 Error unreadable(const std::string& doing) {
-  return Error({doing, "the reply is not complete JSON or not what was asked for",
+  return Error({doing, "the reply is not complete JSON or does not fit the request",
                 "is there a proxy in between?", Retry::kLater, Server::kElasticsearch});
 }
 

@@ -21,7 +21,7 @@ std::string body_of(std::span<const DocumentLocation> wanted) {
 }
 
 Error not_as_asked(const std::string& doing) {
-  return Error({doing, "the reply is not what was asked for", "is there a proxy in between?", Retry::kLater,
+  return Error({doing, "the reply does not fit the request", "is there a proxy in between?", Retry::kLater,
                 Server::kElasticsearch});
 }
 

@@ -47,7 +47,7 @@ void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
   }
   const LogField field("index", pipeline_.find(document.index)->alias);
   // Counted, so that the log does not take it for a line that comes again.
-  spdlog::warn("index {} takes no writes{}, the others go on: {}", pipeline_.find(document.index)->alias,
+  spdlog::warn("index {} takes no writes{}, the others continue: {}", pipeline_.find(document.index)->alias,
                times == 1 ? "" : fmt::format(" (time {} since this process leads)", times), reason);
   wake_up_.wake();
 }

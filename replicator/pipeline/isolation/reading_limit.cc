@@ -20,13 +20,11 @@ ViewTooSlow too_slow(const AppliedIndex& index, std::chrono::milliseconds limit)
 
 }  // namespace
 
-ReadingLimit::ReadingLimit(std::function<void()> cancel) : cancel_(std::move(cancel)) {
-  if (cancel_) thread_ = Thread([this](const std::stop_token& stop) { watch(stop); });
-}
+ReadingLimit::ReadingLimit(std::function<bool()> cancel)
+    : cancel_(std::move(cancel)), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 void ReadingLimit::run(const AppliedIndex& index, std::chrono::milliseconds limit,
                        const std::function<void()>& read) {
-  if (!cancel_) return read();
   begin(limit);
   try {
     read();
@@ -62,9 +60,8 @@ void ReadingLimit::watch(const std::stop_token& stop) {
     begun_.wait_until(lock, stop, waits_until_,
                       [this]() LOCKSTEP_REQUIRES(mutex_) { return end_ && *end_ < waits_until_; });
     if (stop.stop_requested() || !end_ || steady_now() < *end_) continue;
-    is_cancelled_ = true;
-    cancel_();
-    end_ = steady_now() + kCancelAgain;
+    is_cancelled_ = cancel_();
+    end_ = is_cancelled_ ? std::optional(steady_now() + kCancelAgain) : std::nullopt;
   }
 }
 

@@ -21,15 +21,15 @@ namespace lockstep {
 /// For one thread; it has another one, which waits for the end.
 class ReadingLimit {
  public:
-  /// `cancel` is ChangeLog::canceller(); none: nothing is ended.
-  explicit ReadingLimit(std::function<void()> cancel);
+  /// `cancel` is ChangeLog::cancel_reading().
+  explicit ReadingLimit(std::function<bool()> cancel);
   ~ReadingLimit() = default;
   ReadingLimit(const ReadingLimit&) = delete;
   ReadingLimit& operator=(const ReadingLimit&) = delete;
 
   /// Runs `read`, which reads what concerns `index`. Throws ViewTooSlow when that took longer than `limit`,
-  /// whether it was ended or has come to its end just then: what it has read is of no use. Throws what `read`
-  /// throws.
+  /// whether it was ended or has come to its end just then: what it has read is of no use. Where nothing can
+  /// be ended, it takes what it takes. Throws what `read` throws.
   void run(const AppliedIndex& index, std::chrono::milliseconds limit, const std::function<void()>& read);
 
  private:
@@ -38,7 +38,7 @@ class ReadingLimit {
   /// Whether the reading was too long.
   bool end();
 
-  const std::function<void()> cancel_;
+  const std::function<bool()> cancel_;
   Mutex mutex_;
   Condition begun_;
   std::optional<SteadyTime> end_ LOCKSTEP_GUARDED_BY(mutex_);  // none: nothing is read

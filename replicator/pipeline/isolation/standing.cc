@@ -37,9 +37,9 @@ Standing::Standing(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch ep
       most_behind_slow_write_(patience.most_behind_slow_write),
       held_(pipeline, std::move(world.transport), std::move(world.on_released), patience.ask_again) {
   for (const AppliedIndex& index : pipeline.indices) {
-    if (index.set_aside.empty()) continue;
+    if (!index.set_aside) continue;
     paused_.insert(index.id);
-    pauses_[index.id].reason = index.set_aside;
+    pauses_[index.id].reason = *index.set_aside;
   }
 }
 
@@ -77,7 +77,7 @@ void Standing::note_too_slow(const ViewTooSlow& why, SteadyTime now) {
   readings_[why.index()].begin(why.what(), now, kLongestPauseOfReading);
   slow_to_read_.insert(why.index());
   const LogField field("index", alias(why.index()));
-  spdlog::warn("index {}: its changes become due for a while, the others go on: {}", alias(why.index()),
+  spdlog::warn("index {}: its changes become due for a while, the others continue: {}", alias(why.index()),
                why.what());
 }
 
@@ -123,7 +123,7 @@ void Standing::note_paused(IndexId index, const std::string& reason) {
   pauses_[index].begin(reason, steady_now(), kLongestPause);
   paused_.insert(index);
   const LogField field("index", alias(index));
-  spdlog::warn("index {} is set aside, the others go on: {}", alias(index), reason);
+  spdlog::warn("index {} is paused, the others continue: {}", alias(index), reason);
 }
 
 // The tail follows the index again before the comparison is added: what the tail left out was committed
@@ -148,7 +148,7 @@ Committed Standing::take_back_readable(SteadyTime now) {
     const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
     transaction->take_back(index.id);
     for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep})
-      transaction->add_job(index.id, kind, "it was set aside: " + pause.reason);
+      transaction->add_job(index.id, kind, "it was paused: " + pause.reason);
     std::ranges::move(transaction->commit().jobs, std::back_inserter(comparisons.jobs));
   }
   return comparisons;
@@ -170,7 +170,7 @@ std::optional<std::string> Standing::obstacle(const AppliedIndex& index, const U
 
 void Standing::restate(const AppliedIndex& index, const std::string& reason) {
   const LogField field("index", index.alias);
-  spdlog::warn("index {} stays set aside: {}", index.alias, reason);
+  spdlog::warn("index {} stays paused: {}", index.alias, reason);
   const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
   transaction->take_back(index.id);
   transaction->set_aside(index.id, reason);

@@ -134,7 +134,7 @@ std::int64_t Comparison::read(SourceTransaction& transaction, StepDocuments& doc
                               const PageLimits& limits) {
   for (const FoundDocument& document : std::exchange(not_kept_, {}))
     documents.note_not_kept(index(), document);
-  const bool looks_again = !index().beside.empty();
+  const bool looks_again = index().beside.has_value();
   different_.render(transaction, index(), documents, limits.bytes, [&](const RenderedDocument& document) {
     if (looks_again && document.json)
       written_.push_back({{DocumentId{std::string(document.id)}, std::string(document.routing)},

@@ -59,7 +59,7 @@ class DueWork final : public PagedWork {
   std::int64_t rendered() const { return rendered_; }
 
   Lane lane() const override { return Lane::due_of(index().id); }
-  std::string name() const override { return "what is due of " + index().alias; }
+  std::string name() const override { return "the due list of " + index().alias; }
   bool has_begun() const override { return has_read_; }  // since the list was empty
   bool all_read() const override { return false; }
 

@@ -11,6 +11,7 @@
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/sweep.h"
 #include "replicator/pipeline/rendering.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -187,7 +188,7 @@ bool JobRunner::has_room() {
 bool JobRunner::read_page() {
   const bool is_for_all = ++pages_read_ % kForAll == 0;
   for (const auto& [index, due] : due_) {
-    const bool goes_first = due->index().beside.empty() && steady_now() - due->added_at() >= kStillGrows;
+    const bool goes_first = !due->index().beside && steady_now() - due->added_at() >= kStillGrows;
     if (goes_first && !is_for_all && read_page(*due)) return true;
   }
   for (std::size_t tries = work_.size(); tries > 0; --tries) {
@@ -398,7 +399,7 @@ std::string JobRunner::trouble(IndexId index) const {
 std::vector<std::string> JobRunner::troubles() const {
   std::vector<std::string> all;
   for (const auto& work : work_) {
-    if (!work->trouble().empty()) all.push_back(work->name() + " cannot go on: " + work->trouble());
+    if (!work->trouble().empty()) all.push_back(warning("job_stuck", {work->name(), work->trouble()}));
   }
   return all;
 }

@@ -4,7 +4,7 @@
 const kEvery = 2000, kEveryHidden = 10000, kPatience = 5000;
 const kIcons = { good: '✓', busy: '↻', warn: '!', bad: '✕', gone: '✕' };
 const kHeadlineHelp = {
-  'Nobody leads': 'nobody', 'Hangs': 'stuck', 'Stuck': 'stuck', 'Not running': 'waiting',
+  'No leader': 'nobody', 'Hangs': 'stuck', 'Stuck': 'stuck', 'Not running': 'waiting',
   'Waiting for Elasticsearch': 'waiting', 'Waiting for the database': 'waiting',
 };
 const $ = id => document.getElementById(id);
@@ -213,15 +213,15 @@ function server(told) {
 
 function leader(told) {
   if (told === undefined) return 'not known yet';
-  if (told === null) return 'nobody: the pipeline has never run';
+  if (told === null) return 'none: the pipeline has never run';
   const who = `${told.host}, process ${told.pid}, since ${when(told.since)}`;
-  return told.runs ? who : [element('span', { class: 'bad' }, 'nobody'), `; the last one was ${who}, heard ${duration(told.heard_seconds)} ago`];
+  return told.runs ? who : [element('span', { class: 'bad' }, 'none'), `; the last one was ${who}, heard ${duration(told.heard_seconds)} ago`];
 }
 
 function standbys(told) {
   if (told === undefined) return 'not known yet';
   if (told === null) return 'this database does not know them';
-  if (told.length === 0) return [element('span', { class: 'warn' }, 'none'), ': nobody takes over when the leader dies'];
+  if (told.length === 0) return [element('span', { class: 'warn' }, 'none'), ': no process takes over when the leader dies'];
   return told.map(each => `${each.host || 'on the machine of the database'}, since ${when(each.since)}`).join('; ');
 }
 
@@ -292,7 +292,7 @@ function sayGone() {
   $('headline').dataset.tone = 'gone';
   write($('icon'), kIcons.gone);
   write($('word'), 'Not answering');
-  write($('text'), answeredAt ? 'What is below is as it was then.' : 'The service has not answered yet.');
+  write($('text'), answeredAt ? 'The rest of the page is as it was then.' : 'The service has not answered yet.');
   $('advice').hidden = false;
   $('advice-link').href = '#help-gone';
   write($('gone'), `The service is not answering since ${clock(since)}.`);

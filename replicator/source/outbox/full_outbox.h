@@ -1,5 +1,5 @@
-// Why every index is compared after the outbox was full: the reason of the jobs that OutboxCare::resume()
-// adds, by which the leader knows until they are done that changes were dropped.
+// Why every index is compared after the outbox was full: the reason of the jobs that
+// OutboxMaintenance::resume() adds, by which the leader knows until they are done that changes were dropped.
 #pragma once
 
 #include <string_view>

@@ -106,7 +106,7 @@ void Reindexer::move() {
   if (state == "kept" || chance(3)) {
     const bool goes_back = chance(60);
     return command(goes_back ? "reindex --back" : "reindex --finish",
-                   {"reindex", goes_back ? "--back" : "--finish", alias});
+                   {"reindex", goes_back ? "--back" : "--finish", "--yes", alias});
   }
   if (state.empty() || state == "failed") return reindex(purpose);
   if (chance(20)) command("reindex --abort", {"reindex", "--abort", alias});

@@ -25,7 +25,7 @@ KEYS = {"name", "safeguard", "file", "code", "becomes", "found_by"}
 SERVER_PROGRAMS = {"contract", "integration", "fault"}
 RUNS_THE_PROGRAM = {"integration", "fault"}
 SIMULATION = "simulate"  # runs so many seeds in place of tests
-SIMULATED = ("replicator/pipeline/", "replicator/elasticsearch/bulk/", "replicator/service/")  # what the simulation runs
+SIMULATED = re.compile(r"replicator/(pipeline|elasticsearch|service)/|replicator/source/\w+\.cc")  # what the simulation runs
 
 
 class Wrong(Exception):
@@ -155,7 +155,7 @@ def run_by_simulation(mutants, build, seeds, seconds):
     """Whether the simulation finds each mutant, in so many seeds, and by which property."""
     found = 0
     for mutant in mutants:
-        if not mutant["file"].startswith(SIMULATED):
+        if not SIMULATED.match(mutant["file"]):
             print(f"{mutant['name']:<32} its code is not simulated", flush=True)
             continue
         with tempfile.TemporaryDirectory(prefix="lockstep-mutant.") as name:

@@ -8,9 +8,9 @@ RIVALS = (
     ("", ("reindex",), ("reindex",)),
     ("kept", ("apply", "--yes"), ("reindex", "--back")),
     ("kept", ("reindex", "--back"), ("reindex", "--back")),
-    ("kept", ("reindex", "--back"), ("reindex", "--finish")),
+    ("kept", ("reindex", "--back"), ("reindex", "--finish", "--yes")),
     ("", ("reindex",), ("adopt",)),
-    ("kept", ("reindex", "--finish"), ("reindex", "--finish")),
+    ("kept", ("reindex", "--finish", "--yes"), ("reindex", "--finish", "--yes")),
     ("", ("reindex",), ("reindex", "--abort")),
 )
 
@@ -21,11 +21,11 @@ def start(world, words):
 
 
 def run_rivals(world, number, writers):
-    """Whatever they do, the alias stands for one index, and in the end each generation equals the view."""
+    """Whatever they do, the alias points to one index, and in the end each generation equals the view."""
     for before, one, two in RIVALS:
         settle(world)
         if world.reindex()["state"] == "kept" and not before:
-            world.must("reindex", world.alias, "--finish")
+            world.must("reindex", world.alias, "--finish", "--yes")
         elif before and not world.reindex()["state"]:
             world.must("reindex", world.alias)
         number += 1
@@ -61,7 +61,7 @@ def run_kills(world, number, writers, what, kill):
         (("reindex", "--keep", "1h"), lambda reindex, live: reindex["state"] == "kept"),
         (("reindex", "--back"), lambda reindex, live: reindex["state"] == "kept" and reindex["live_name"] != live),
         (("reindex", "--back"), lambda reindex, live: reindex["state"] == "kept" and reindex["live_name"] != live),
-        (("reindex", "--finish"), lambda reindex, live: not reindex["state"]),
+        (("reindex", "--finish", "--yes"), lambda reindex, live: not reindex["state"]),
     ):
         kill_in_each_state(world, words, is_over, what, kill)
     writers.pause()

@@ -177,7 +177,7 @@ def run(options, folder):
         FullDisk(world, Disk(options.disk)).meet()
         writers.pause()
         world.compare()
-        world.must("reindex", world.alias, "--finish")
+        world.must("reindex", world.alias, "--finish", "--yes")
         if len(world.elasticsearch.generations(world.alias)) != 1:
             world.tally.fault(f"left over: {world.elasticsearch.generations(world.alias)}")
     finally:

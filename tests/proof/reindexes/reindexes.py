@@ -342,7 +342,7 @@ def run_round(world, number, writers, swaps):
     if hardship == "several operators":
         attacks.run_rivals(world, number, writers)
         if world.reindex()["state"]:
-            world.must("reindex", world.alias, "--finish")
+            world.must("reindex", world.alias, "--finish", "--yes")
         return None
     if hardship in HARDSHIPS_OF_SERVERS:
         kill = world.kill_postgresql if "PostgreSQL" in hardship else world.kill_elasticsearch
@@ -358,7 +358,7 @@ def run_round(world, number, writers, swaps):
     # The generation that goes must not be the one whose mapping the file has.
     if swaps % 2 == 0:
         world.swap("--back")
-    world.must("reindex", world.alias, "--finish")
+    world.must("reindex", world.alias, "--finish", "--yes")
     left = world.elasticsearch.generations(world.alias)
     if len(left) != 1:
         world.tally.fault(f"after the round there are {left}")

@@ -8,6 +8,13 @@ void Histories::note(IndexId index, const std::string& id, std::int64_t commit, 
   histories_[{index, id}].states.push_back({commit, exists, commit});
 }
 
+bool Histories::was_refused(IndexId index, const std::string& id) const {
+  const auto known = histories_.find({index, id});
+  return known != histories_.end() && std::ranges::any_of(known->second.states, [this](const State& state) {
+           return refused_.contains(state.made_by);
+         });
+}
+
 void Histories::shown(IndexId index, Generation in, const std::string& id, std::int64_t commit) {
   std::int64_t& shown = histories_[{index, id}].shown[in];
   if (commit < shown)

@@ -37,6 +37,9 @@ class Histories {
   /// What this commit makes of documents Elasticsearch refuses.
   void note_refused(std::int64_t commit) { refused_.insert(commit); }
 
+  /// Whether any of its states was.
+  bool was_refused(IndexId index, const std::string& id) const;
+
   /// Elasticsearch has it as this commit made it. Throws Finding when it had a newer state.
   void shown(IndexId index, Generation in, const std::string& id, std::int64_t commit);
 

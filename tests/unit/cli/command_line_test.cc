@@ -61,7 +61,56 @@ TEST(CommandLineTest, TheHelpHasNoWordsOfTheLibrary) {
   const std::string help = lockstep({"init", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("Arguments:\n"));
   EXPECT_THAT(help, HasSubstr("(required)"));
-  for (const char* word : {"Positionals", "REQUIRED", "Excludes"}) EXPECT_THAT(help, Not(HasSubstr(word)));
+  EXPECT_THAT(help, HasSubstr("\n  DIR (required) "));
+  for (const char* word : {"Positionals", "REQUIRED", "Excludes", "TEXT", "Env:"})
+    EXPECT_THAT(help, Not(HasSubstr(word)));
+}
+
+TEST(CommandLineTest, ExcludedOptionsAreInTheOrderOfTheirNames) {
+  EXPECT_THAT(lockstep({"lock", "--help"}).out,
+              HasSubstr("--global (not with --document, --exclusive, --shared, --tree)"));
+}
+
+TEST(CommandLineTest, WhatIsWrongWithTheCommandLineIsSaidInOurWords) {
+  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<const char*>, std::string>>{
+           {{"status", "-c"}, "-c needs a value: -c FILE; see lockstep status --help"},
+           {{"status", "--config"}, "--config needs a value: --config FILE; see lockstep status --help"},
+           {{"status", "--json=often"}, "--json takes no value; see lockstep status --help"},
+           {{"status", "-c", "a", "-c", "b"}, "--config may be given once; see lockstep status --help"},
+           {{"status", "shop"}, "\"shop\" is an argument too many; see lockstep status --help"},
+           {{"status", "-z"}, "unknown option -z; see lockstep status --help"},
+           {{"init", "--view", "v"}, "DIR is missing; see lockstep init --help"},
+           {{"tree", "mv", "/a"}, "TO is missing; see lockstep tree mv --help"},
+           {{"tree", "mvv"}, "unknown command \"mvv\"; did you mean \"mv\"?; see lockstep tree --help"},
+           {{"tree", "-c", "mv", "rmm"},
+            "unknown command \"rmm\"; did you mean \"rm\"?; see lockstep tree --help"},
+           {{"-c", "status"}, "there is no command; see lockstep --help"}}) {
+    const Outcome outcome = lockstep(arguments);
+    EXPECT_EQ(outcome.code, 2) << message;
+    EXPECT_EQ(outcome.err, "lockstep: " + message + "\n");
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(CommandLineTest, TheConfigurationMayStandBeforeTheCommand) {
+  for (const std::vector<const char*>& arguments :
+       std::vector<std::vector<const char*>>{{"-c", "/no/such/file.toml", "status"},
+                                             {"--config", "/no/such/file.toml", "status"},
+                                             {"--config=/no/such/file.toml", "status"},
+                                             {"-c/no/such/file.toml", "deadletters", "list"},
+                                             {"-c", "/no/such/file.toml", "tree", "ls"}}) {
+    const Outcome outcome = lockstep(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("the configuration /no/such/file.toml cannot be read"));
+  }
+  EXPECT_EQ(lockstep({"-c", "x", "help", "status"}).out, lockstep({"status", "--help"}).out);
+}
+
+TEST(CommandLineTest, AWrongConfigurationIsPlainTextForAServiceToo) {
+  for (const char* verb : {"run", "up", "status"})
+    EXPECT_THAT(lockstep({verb, "-c", "/no/such/file.toml"}).err,
+                testing::StartsWith("lockstep: the configuration /no/such/file.toml cannot be read"))
+        << verb;
 }
 
 TEST(CommandLineTest, ACommandOfOtherProgramsIsAnsweredWithOurs) {
@@ -184,7 +233,8 @@ TEST(CommandLineTest, WithoutACommandTheHelpIsAnError) {
   const Outcome nothing = lockstep({});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_EQ(nothing.out, "");
-  EXPECT_THAT(nothing.err, HasSubstr("Commands:"));
+  for (const VerbGroup& group : verb_groups())
+    EXPECT_THAT(nothing.err, HasSubstr("\n" + std::string(group.name) + ":\n"));
 }
 
 TEST(CommandLineTest, AMistypedCommandNamesTheNearest) {
@@ -210,7 +260,7 @@ TEST(CommandLineTest, InitNamesWhatIsWrongBeforeItConnects) {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<const char*>, std::string>>{
            {{"--view", "v"}, "--source is required"},
            {{"--source", "postgresql:///x"},
-            "say --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE"},
+            "give --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE"},
            {{"--source", "postgresql:///x", "--view", "s.v", "--table", "s.t"}, "excludes"},
            {{"--source", "mysql://x", "--view", "s.v"}, "--source: "},
            {{"--source", "postgresql:///x?password=secret", "--view", "s.v"}, "take the password out"},
@@ -225,6 +275,34 @@ TEST(CommandLineTest, InitNamesWhatIsWrongBeforeItConnects) {
     EXPECT_THAT(outcome.err, HasSubstr(message));
     EXPECT_FALSE(std::filesystem::exists(unwritten));
   }
+}
+
+TEST(CommandLineTest, AListMayHaveSpacesBehindItsCommas) {
+  const std::string unwritten = testing::TempDir() + "unwritten";
+  const Outcome outcome = lockstep(
+      {"init", "--source", "sqlite:/x.db", "--table", "t", "--with", "a,", "b,", "c", unwritten.c_str()});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no file /x.db"));
+}
+
+TEST(CommandLineTest, WhatDeletesNeedsYesWithoutATerminal) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-cli-yes";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "posts.json") << "{}";
+  const std::string file = (folder / "lockstep.toml").string();
+  std::ofstream(file) << "[source]\nurl = \"sqlite:posts.db\"\n[[index]]\nalias = \"posts\"\nmapping = "
+                         "\"posts.json\"\nview = \"posts\"\n[[index.track]]\ntable = \"posts\"\n";
+  for (const std::vector<const char*>& arguments :
+       std::vector<std::vector<const char*>>{{"remove"}, {"reindex", "--finish"}}) {
+    std::vector<const char*> all = arguments;
+    all.insert(all.end(), {"-c", file.c_str()});
+    const Outcome outcome = lockstep(all);
+    EXPECT_EQ(outcome.code, 2) << arguments[0];
+    EXPECT_THAT(outcome.err, HasSubstr("and there is no terminal to ask on; give --yes")) << arguments[0];
+    all.push_back("--yes");
+    EXPECT_THAT(lockstep(all).err, HasSubstr("lockstep creates no database")) << arguments[0];
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(CommandLineTest, ADurationIsWrittenWithItsUnit) {
@@ -263,6 +341,41 @@ TEST(CommandLineTest, TheConfigurationComesFromTheEnvironmentToo) {
   EXPECT_THAT(lockstep({"status", "-c", "/from/the/option.toml"}).err, HasSubstr("/from/the/option.toml"));
   ::unsetenv("LOCKSTEP_CONFIG");
   EXPECT_THAT(lockstep({"status"}).err, HasSubstr("/etc/lockstep/lockstep.toml"));
+}
+
+// In a folder of its own, with the file lockstep.toml.
+class ConfigurationHere : public testing::Test {
+ protected:
+  ConfigurationHere() {
+    std::filesystem::create_directories(folder_);
+    std::filesystem::current_path(folder_);
+    std::ofstream("lockstep.toml") << "nonsense = 1\n";
+  }
+  ~ConfigurationHere() override {
+    std::filesystem::current_path(before_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  const std::filesystem::path before_ = std::filesystem::current_path();
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("lockstep_here_" + std::to_string(::getpid()));
+};
+
+TEST_F(ConfigurationHere, IsReadBeforeThatOfTheMachine) {
+  for (const char* verb : {"status", "locks", "print-config"})
+    EXPECT_THAT(lockstep({verb}).err, HasSubstr("./lockstep.toml:1: unknown key \"nonsense\"")) << verb;
+  EXPECT_THAT(lockstep({"status", "-c", "/from/the/option.toml"}).err, HasSubstr("/from/the/option.toml"));
+}
+
+TEST_F(ConfigurationHere, OfAnotherUserIsRefusedUntilItIsNamed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::chown("lockstep.toml", 65534, 65534), 0);
+  const Outcome outcome = lockstep({"status"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err,
+            "lockstep: ./lockstep.toml belongs to another user; if it is the right one, name it: "
+            "-c ./lockstep.toml\n");
+  EXPECT_THAT(lockstep({"status", "-c", "./lockstep.toml"}).err, HasSubstr("unknown key"));
 }
 
 TEST(CommandLineTest, NoVerbCreatesASqliteFile) {

@@ -100,15 +100,15 @@ TEST(LogstashTest, WhatHasNoCounterpartIsNamedWithItsPlace) {
       lines_of(translated(kProducts).untranslated),
       ElementsAre(
           "products.conf:23: further hosts; add them to elasticsearch.urls",
-          "products.conf:12: the condition p.updated_at > :sql_last_value; nothing: triggers say "
+          "products.conf:12: the condition p.updated_at > :sql_last_value; nothing: triggers record "
           "which rows have changed",
-          "products.conf:12: the condition p.updated_at < now(); nothing: triggers say which rows "
+          "products.conf:12: the condition p.updated_at < now(); nothing: triggers record which rows "
           "have changed",
           "products.conf:19: the condition around mutate; write it as SQL in the view",
-          "products.conf:19: the filter mutate; write what it does as SQL in the view, or as an "
+          "products.conf:19: the filter mutate; write its work as SQL in the view, or as an "
           "ingest pipeline",
           "products.conf:19: the condition around drop; write it as SQL in the view",
-          "products.conf:19: the filter drop; write what it does as SQL in the view, or as an "
+          "products.conf:19: the filter drop; write its work as SQL in the view, or as an "
           "ingest pipeline",
           "products.conf:8: jdbc_password; export PGPASSWORD, or write password_file = … into [source]",
           "products.conf:27: ssl_certificate_authorities; write ca_file = … into [elasticsearch]"));

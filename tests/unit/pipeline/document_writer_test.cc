@@ -299,7 +299,7 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongBecomesDueWhenIt
   ASSERT_FALSE(leader_.writer.has_room());
   world_.clock.advance(std::chrono::milliseconds(1));
   leader_.writer.take_outcomes(std::chrono::milliseconds(0));
-  ASSERT_TRUE(leader_.writer.has_room()) << "the others go on";
+  ASSERT_TRUE(leader_.writer.has_room()) << "the others continue";
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"3"});
@@ -471,7 +471,7 @@ TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionBecomesDueAndIsWrittenA
       {.hear_foreign = [&](const DocumentKey&, RecentWrites::Owner owner) { owners.push_back(owner); }});
   submit(write("1", "{\"n\":2}"), "9");
   ASSERT_TRUE(leader_.take_all_outcomes());
-  EXPECT_EQ(taken().position, Position{"9"}) << "the others go on";
+  EXPECT_EQ(taken().position, Position{"9"}) << "the others continue";
   EXPECT_EQ(leader_.writer.news().take_unwritten().at(kPosts).documents.size(), 1U);
   EXPECT_EQ(owners, std::vector<RecentWrites::Owner>{RecentWrites::Owner::kOthers});
   EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 0);

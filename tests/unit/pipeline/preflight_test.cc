@@ -138,6 +138,7 @@ TEST_F(PreflightTest, BothServersThatAreAwayAreFindings) {
   EXPECT_EQ(to_line(result.findings[0]), "source: connecting to the source: refused; start it");
   EXPECT_THAT(to_line(result.findings[1]), HasSubstr("elasticsearch: "));
   EXPECT_TRUE(has_errors(result.findings));
+  EXPECT_FALSE(has_errors(result.findings, Finding::Cause::kDefinition));
 }
 
 TEST_F(PreflightTest, AnElasticsearchThatIsAwayHidesNoFaultOfTheDatabase) {
@@ -155,6 +156,7 @@ TEST_F(PreflightTest, AMappingThatIsRefusedNamesTheFile) {
   ASSERT_THAT(result.findings, SizeIs(1));
   EXPECT_EQ(result.findings[0].place, "posts.json");
   EXPECT_THAT(result.findings[0].message, HasSubstr("No handler for type [txet]"));
+  EXPECT_TRUE(has_errors(result.findings, Finding::Cause::kDefinition));
 }
 
 TEST_F(PreflightTest, AMappingIsCheckedEvenWithoutTheSource) {

@@ -34,7 +34,7 @@ TEST_F(RefusalLogTest, EightThousandRefusalsAreTwoLinesWithoutAValue) {
   EXPECT_THAT(
       log_.due(begin_),
       ElementsAre("index posts: mapper_parsing_exception: failed to parse field [age] of type [long]: a "
-                  "document was refused and put aside; see `lockstep dead-letters list`"));
+                  "document was refused and kept as dead letters; see `lockstep dead-letters list`"));
   for (int i = 1; i < 8'000; ++i) {
     log_.note({letter(kPosts, i, "age")});
     EXPECT_THAT(log_.due(begin_ + std::chrono::milliseconds(i)), IsEmpty());
@@ -42,7 +42,7 @@ TEST_F(RefusalLogTest, EightThousandRefusalsAreTwoLinesWithoutAValue) {
   EXPECT_THAT(
       log_.due(begin_ + RefusalLog::kInterval),
       ElementsAre("index posts: mapper_parsing_exception: failed to parse field [age] of type [long]: "
-                  "7999 documents were refused and put aside; see `lockstep dead-letters list`"));
+                  "7999 documents were refused and kept as dead letters; see `lockstep dead-letters list`"));
   EXPECT_THAT(log_.due(begin_ + 2 * RefusalLog::kInterval), IsEmpty());
 }
 
@@ -55,9 +55,11 @@ TEST_F(RefusalLogTest, AReasonOfAnUnknownFormIsLeftOut) {
   DeadLetter unknown = letter(kPosts, 1, "age");
   unknown.reason = "the value secret is no good";
   log_.note({unknown});
-  EXPECT_THAT(log_.due(begin_),
-              ElementsAre("index posts: mapper_parsing_exception: a document was refused and put aside; see "
-                          "`lockstep dead-letters list`"));
+  EXPECT_THAT(
+      log_.due(begin_),
+      ElementsAre(
+          "index posts: mapper_parsing_exception: a document was refused and kept as dead letters; see "
+          "`lockstep dead-letters list`"));
 }
 
 TEST_F(RefusalLogTest, NothingIsKeptBackAtTheEnd) {

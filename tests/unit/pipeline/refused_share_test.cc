@@ -53,7 +53,7 @@ TEST_F(RefusedShareTest, TheErrorNamesIndexNumbersFirstErrorAndRemedyAndIsNotTri
     EXPECT_FALSE(error.retryable());
     for (const char* part :
          {"index posts", "2000", "1001", "max_refused_share = 0.5",
-          "mapper_parsing_exception: failed to parse field [age] of type [long];", "mend the mapping"}) {
+          "mapper_parsing_exception: failed to parse field [age] of type [long];", "fix the mapping"}) {
       EXPECT_THAT(error.what(), HasSubstr(part));
     }
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("secret")));
@@ -75,11 +75,11 @@ TEST_F(RefusedShareTest, WhatLockstepItselfRefusesIsNotSaidOfElasticsearch) {
     acknowledged.refused.push_back(letter);
     fresh.push_back(i);
   }
-  EXPECT_THAT([&] { share.count(acknowledged, fresh); },
-              testing::ThrowsMessage<Error>(testing::AllOf(
-                  HasSubstr("lockstep refuses 600"), HasSubstr("document 0: column album holds no JSON"),
-                  HasSubstr("mend the view or the configuration"),
-                  testing::Not(HasSubstr("Elasticsearch refuses")))));
+  EXPECT_THAT(
+      [&] { share.count(acknowledged, fresh); },
+      testing::ThrowsMessage<Error>(testing::AllOf(
+          HasSubstr("lockstep refuses 600"), HasSubstr("document 0: column album holds no JSON"),
+          HasSubstr("fix the view or the configuration"), testing::Not(HasSubstr("Elasticsearch refuses")))));
 }
 
 TEST_F(RefusedShareTest, FewDocumentsAreNotJudgedBeforeTheyAreAThousand) {

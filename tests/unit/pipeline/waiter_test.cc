@@ -155,7 +155,7 @@ TEST_F(WaiterTest, WhatSearchesDoNotSeeIsWaitedFor) {
                                  R"(": {"aliases": {"posts": {}}, "mappings": {}, "settings": {}}})"};
   });
   EXPECT_EQ(wait({.timeout = 20s}).kind, WaitAnswer::Kind::kApplied);
-  EXPECT_THAT(told_, ElementsAre(HasSubstr("posts does not stand for posts-000001")));
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("posts does not point to posts-000001")));
   behind = "posts-000002";
   const WaitAnswer answer = wait({.timeout = 0ms});
   EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);

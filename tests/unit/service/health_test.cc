@@ -43,7 +43,7 @@ TEST_F(HealthTest, NobodyIsReadyWhoFollowsNoIndex) {
   EXPECT_EQ(after(seconds(1)).alive, Verdict::kGood);
   EXPECT_EQ(after(seconds(1)).ready, Verdict::kBad);
   EXPECT_EQ(after(seconds(1)).reason,
-            "following, but no index is followed, `lockstep status` says why: posts and all others");
+            "following, but no index is followed, `lockstep status` shows why: posts and all others");
 }
 
 TEST_F(HealthTest, WhatTakesLongIsPartOfTheReasonWhateverTheVerdict) {
@@ -85,7 +85,7 @@ TEST_F(HealthTest, StandingByWhileNobodyLeadsIsAliveAndNotReady) {
   EXPECT_EQ(after(seconds(1)).alive, Verdict::kGood);
   EXPECT_EQ(after(seconds(1)).ready, Verdict::kBad);
   EXPECT_EQ(after(seconds(1)).reason,
-            "standing_by, but nobody runs the pipeline: host, process 7, has not reported for 12.0 s");
+            "standing_by, but no process runs the pipeline: host, process 7, has not reported for 12.0 s");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_F(LiveConfigTest, NewCredentialsAndRatesReplaceWhatIsInForce) {
   const LiveConfig::Values before = live.values();
   config_.elasticsearch.password = Secret("rotated");
   config_.replication.chunk_documents = 7;
-  EXPECT_THAT(reload(live), HasSubstr("begins anew"));
+  EXPECT_THAT(reload(live), HasSubstr("begins again"));
   EXPECT_TRUE(before.replaced.stop_requested());
   EXPECT_EQ(before.config->replication.chunk_documents, 2'000) << "it belongs to whoever works with it";
   const LiveConfig::Values after = live.values();

@@ -71,13 +71,13 @@ TEST_F(SlowReadingsTest, WhoHoldsTheLockIsNamedWithWhatToDo) {
 TEST_F(SlowReadingsTest, APageOfAJobMayTakeLongerUnlessItWaitsForALock) {
   tell([&](ReplicationProgress& progress) {
     progress.turned_at = begin_ + seconds(60);
-    progress.job_reads = {"reading a page of what is due of posts", begin_};
+    progress.job_reads = {"reading a page of the due list of posts", begin_};
   });
   EXPECT_EQ(after(SlowReadings::kSlowOther - seconds(1)), "");
-  EXPECT_EQ(after(seconds(25)), "reading a page of what is due of posts has taken 25.0 s");
+  EXPECT_EQ(after(seconds(25)), "reading a page of the due list of posts has taken 25.0 s");
   locks_ = {{LockWait::Waiter::kPages, "app.items", 4711, "app", "psql"}};
   EXPECT_THAT(after(seconds(4)),
-              AllOf(HasSubstr("page of what is due of posts has taken 4.0 s"), HasSubstr("session 4711")));
+              AllOf(HasSubstr("page of the due list of posts has taken 4.0 s"), HasSubstr("session 4711")));
 }
 
 TEST_F(SlowReadingsTest, ChangesWhoseDocumentsALockKeepsFromBeingFoundAreNamed) {

@@ -55,7 +55,7 @@ TEST_F(StatusPageTest, WhateverLetsElasticsearchFallBehindIsBad) {
   EXPECT_EQ(headline().word, "Waiting for the database");
   progress_.state = PipelineState::kStandingBy;
   progress_.unled = "it has never run";
-  EXPECT_EQ(headline().word, "Nobody leads");
+  EXPECT_EQ(headline().word, "No leader");
   EXPECT_EQ(headline().tone, Tone::kBad);
   progress_.state = PipelineState::kFollowing;
   clock_.move(kStuckAfter + seconds(1));

@@ -16,9 +16,8 @@ UnfinishedWork job(int id) {
 TEST(AwaitedWorkTest, WhatElseIsUnfinishedIsNamed) {
   const std::string begin = "not all is written yet: backfill of posts, 1 document so far";
   EXPECT_EQ(AwaitedWork().look({job(1)}).reason, begin);
-  EXPECT_EQ(AwaitedWork().look({job(1), job(2)}).reason, begin + ", and 1 other job or list of what is due");
-  EXPECT_EQ(AwaitedWork().look({job(1), job(2), job(3)}).reason,
-            begin + ", and 2 other jobs and lists of what is due");
+  EXPECT_EQ(AwaitedWork().look({job(1), job(2)}).reason, begin + ", and 1 other job or due list");
+  EXPECT_EQ(AwaitedWork().look({job(1), job(2), job(3)}).reason, begin + ", and 2 other jobs and due lists");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<std::string> views_of(const std::vector<IndexConfig>& indices) {
 }
 
 TEST(IndexDefinition, ComesBackAsItWasStored) {
-  const std::vector<IndexConfig> stored = stored_indices({}, {{"posts", "", kOld}});
+  const std::vector<IndexConfig> stored = stored_indices({}, {{"posts", {}, kOld}});
   ASSERT_THAT(stored, SizeIs(1));
   EXPECT_EQ(stored[0].alias, "posts");
   EXPECT_EQ(definition_text(stored[0]), kOld);
@@ -61,31 +61,31 @@ TEST(IndexDefinition, OfNoLockstepIsAnErrorThatNamesTheIndex) {
   for (const char* const text : {"nonsense", "{}", R"({"view": 1, "json": [], "tracks": []})",
                                  R"({"view": "v", "json": [], "tracks": [{"table": "t"}]})"}) {
     try {
-      stored_indices({}, {{"posts", "", text}});
+      stored_indices({}, {{"posts", {}, text}});
       FAIL() << text;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("index posts"));
     }
   }
-  EXPECT_THROW(stored_indices({}, {{"posts", "", ""}}), Error) << "an older lockstep has stored none";
+  EXPECT_THROW(stored_indices({}, {{"posts", {}, ""}}), Error) << "an older lockstep has stored none";
 }
 
 TEST(WantedIndices, AreThoseOfTheConfigurationWithoutAReindex) {
   EXPECT_THAT(views_of(wanted_indices(config_with("v"), {})), ElementsAre("posts: v"));
-  EXPECT_THAT(views_of(wanted_indices(config_with("v"), {{"posts", "", kOld}, {"gone", "", kOld}})),
+  EXPECT_THAT(views_of(wanted_indices(config_with("v"), {{"posts", {}, kOld}, {"gone", {}, kOld}})),
               ElementsAre("posts: v"));
 }
 
 TEST(WantedIndices, BothGenerationsChangeWhereBothHadOneDefinition) {
   for (const std::string& text : {kOld, std::string()}) {
     EXPECT_THAT(views_of(wanted_indices(config_with("search.posts_2"),
-                                        {{"posts", "", text}, {"posts-000002", "posts", text}})),
+                                        {{"posts", {}, text}, {"posts-000002", "posts", text}})),
                 ElementsAre("posts: search.posts_2", "posts-000002: search.posts_2"));
   }
 }
 
 TEST(WantedIndices, TheGenerationThatTheConfigurationDoesNotDescribeKeepsItsDefinition) {
-  const std::vector<StoredIndex> before = {{"posts", "", kOld}, {"posts-000002", "posts", kNew}};
+  const std::vector<StoredIndex> before = {{"posts", {}, kOld}, {"posts-000002", "posts", kNew}};
   EXPECT_THAT(views_of(wanted_indices(config_with("search.posts_2"), before)),
               ElementsAre("posts: search.posts", "posts-000002: search.posts_2"))
       << "the alias has not moved yet";
@@ -96,7 +96,7 @@ TEST(WantedIndices, TheGenerationThatTheConfigurationDoesNotDescribeKeepsItsDefi
               ElementsAre("posts: search.posts_3", "posts-000002: search.posts_2"))
       << "neither";
   EXPECT_THAT(views_of(wanted_indices(config_with("search.posts_2"),
-                                      {{"posts", "", ""}, {"posts-000002", "posts", kNew}})),
+                                      {{"posts", {}, ""}, {"posts-000002", "posts", kNew}})),
               ElementsAre("posts: search.posts_2", "posts-000002: search.posts_2"))
       << "an older lockstep has stored no definition";
 }
@@ -113,7 +113,7 @@ std::vector<std::string> kept_fields(const std::vector<IndexConfig>& indices) {
 }
 
 TEST(WantedIndices, TheGenerationBesideKeepsItsFieldsOnceTheAliasHasMoved) {
-  const StoredIndex live{"posts", "", kOld, false, true, {"title"}};
+  const StoredIndex live{"posts", {}, kOld, false, true, {"title"}};
   StoredIndex beside{"posts-000002", "posts", kOld, false, true, {"title"}};
   EXPECT_THAT(kept_fields(wanted_indices(config_with("search.posts"), {live, beside})), ElementsAre("", ""));
   beside.was_swapped = true;
@@ -127,16 +127,16 @@ TEST(WantedIndices, TheGenerationBesideKeepsItsFieldsOnceTheAliasHasMoved) {
 }
 
 TEST(StoredIndices, KeepTheirFieldsExceptOneThatAReindexIsAboutToBeginWith) {
-  const StoredIndex live{"posts", "", kOld, false, true, {"title"}};
+  const StoredIndex live{"posts", {}, kOld, false, true, {"title"}};
   const StoredIndex next{"posts (next)", "posts", kOld, false, false, {"title"}};
   EXPECT_THAT(kept_fields(stored_indices(config_with("search.posts"), {live, next})),
               ElementsAre("title", ""));
 }
 
 TEST(RedefinedAliases, AreThoseWhoseStoredDefinitionIsAnother) {
-  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", "", kOld}}), IsEmpty());
-  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", "", kThird}}), ElementsAre("posts"));
-  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", "", ""}, {"other", "", kOld}}), IsEmpty());
+  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", {}, kOld}}), IsEmpty());
+  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", {}, kThird}}), ElementsAre("posts"));
+  EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", {}, ""}, {"other", {}, kOld}}), IsEmpty());
 }
 
 TEST(FindingsOfAKeptDefinition, SayWhoseTheyAreAndItsWarningsAreLeftOut) {

@@ -38,7 +38,7 @@ BulkOutcome read_outcome(const json& item) {
 }
 
 std::string remedy_of(const BulkOutcome& outcome) {
-  if (outcome.error_type == "index_not_found_exception") return "somebody has deleted it while it was used";
+  if (outcome.error_type == "index_not_found_exception") return "it was deleted while it was used";
   if (outcome.error_type == kClusterBlock) return remedy_of_blocks(outcome.error_reason);
   return "";
 }

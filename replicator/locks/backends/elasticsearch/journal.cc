@@ -187,7 +187,7 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
       StoredObject(place_of_operation(found.id), source).text_if_any("answer").value_or("");
   if (answer == "alive") return {Resolution::Kind::kAlive, entry.lease_until, {}};
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, entry.lease_until, std::move(entry)};
-  if (!answer.empty()) throw unknown_value("what became of the operation " + found.id, "answer", answer);
+  if (!answer.empty()) throw unknown_value("the outcome of the operation " + found.id, "answer", answer);
   if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
   entry.token = token;
   entry.commit = found.commit;

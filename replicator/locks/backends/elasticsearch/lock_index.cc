@@ -33,7 +33,7 @@ std::string doing_with(const std::string& index) {
 
 Error foreign(const std::string& index, const std::string& because) {
   return Error({doing_with(index), "lockstep has not made it: " + because,
-                "delete the index if nobody needs it, or write another name into [locks] index for all who "
+                "delete the index if it is not needed, or write another name into [locks] index for all that "
                 "share these locks"});
 }
 
@@ -55,8 +55,7 @@ std::optional<ServerTime> life_in(const std::string& id, const json& source) {
   const auto named = static_cast<std::int64_t>(lock->holders.size());
   const bool leased = std::all_of(lock->holders.begin(), lock->holders.end(),
                                   [](const LockHolder& holder) { return holder.until.has_value(); });
-  if (!leased || lock->count != named)
-    throw Error({"reading the lock " + id, "somebody holds it without a lease"});
+  if (!leased || lock->count != named) throw Error({"reading the lock " + id, "it is held without a lease"});
   for (const LockHolder& holder : lock->holders) until = std::max(until, holder.until);
   return until;
 }
@@ -116,8 +115,8 @@ void remove_unmapped(ElasticsearchClient& client, const std::string& index, mill
     if (!until || *until < read_server_time(client)) break;
     if (clock.now() >= end) {
       throw Error({doing_with(index),
-                   "it has lost its mapping, and somebody works under a lock in it until " + text_of(*until),
-                   "end whoever holds the lock, then run `lockstep locks prepare`", Retry::kLater,
+                   "it has lost its mapping, and a lock in it is held until " + text_of(*until),
+                   "end the process that holds the lock, then run `lockstep locks prepare`", Retry::kLater,
                    Server::kElasticsearch});
     }
     pause(kPause, std::stop_token());
@@ -177,7 +176,7 @@ void require_lock_index(ElasticsearchClient& client, const std::string& index, m
   if (text_at(found[0].settings, "index.number_of_shards") != "1") {
     throw Error({doing_with(index),
                  "it has more than one shard, so that its sequence numbers do not order operations",
-                 "delete it while nobody holds a lock"});
+                 "delete it while no lock is held"});
   }
   require_writable(doing_with(index), found[0], Retry::kLater);
 }

@@ -62,9 +62,9 @@ bool ElasticsearchLocks::attach() {
     if (state == LockIndex::kOurs) continue;
     throw Error(
         {"looking at locks",
-         "somebody has deleted the index " + index +
+         "the index " + index + " was deleted" +
              (state == LockIndex::kUnmapped ? ", and a write has made it again without its mapping" : ""),
-         "`lockstep locks prepare` makes it anew, as the next command that takes a lock does"});
+         "`lockstep locks prepare` makes it again, as the next command that takes a lock does"});
   }
   // Reading needs no script.
   use(plain_lock_documents(client_, indices_.locks),
@@ -81,7 +81,7 @@ void ElasticsearchLocks::restore() {
 std::optional<std::string> ElasticsearchLocks::vanished(Place place) {
   const std::string& index = place == Place::kJournal ? indices_.journal : indices_.locks;
   if (has_lock_mapping(client_, index)) return std::nullopt;
-  return "the index " + index + " is gone, or has lost its mapping: somebody has deleted it";
+  return "the index " + index + " is gone, or has lost its mapping: it was deleted";
 }
 
 void ElasticsearchLocks::require_template() {

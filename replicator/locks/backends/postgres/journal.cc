@@ -131,7 +131,7 @@ Resolution PostgresJournal::seize(const Operation& found, const std::string& by,
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, until, std::move(entry)};
   if (answer == "adopted") return {Resolution::Kind::kAdopted, until, std::move(entry)};
   if (answer == "over" || answer == "aborted") return {Resolution::Kind::kGone, {}, std::move(entry)};
-  throw unknown_value("what became of the operation " + found.id, "answer", answer);
+  throw unknown_value("the outcome of the operation " + found.id, "answer", answer);
 }
 
 bool PostgresJournal::abort(const Operation& found, const std::string& by, const std::string& reason) {

@@ -141,12 +141,12 @@ std::vector<LockState> PostgresLockRows::all(const Unreadable& unreadable) {
 }
 
 void PostgresLockRows::prune() {
-  session_.run("removing those who wait no more",
+  session_.run("removing expired waiters",
                "delete from {schema}.waiter as w using (select name, holder from {schema}.waiter"
                " where until < clock_timestamp() for update skip locked) as gone"
                " where w.name = gone.name and w.holder = gone.holder and w.until < clock_timestamp()");
   // Whoever takes a lock meanwhile has its row locked.
-  session_.run("removing locks that nobody holds or waits for",
+  session_.run("removing unused locks",
                "delete from {schema}.lock as l using (select name from {schema}.lock as d"
                " where not exists (select from {schema}.holder as h where h.name = d.name)"
                " and not exists (select from {schema}.waiter as w where w.name = d.name)"

@@ -6,43 +6,32 @@
 #include <vector>
 
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/query_tree.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
-
-constexpr long kInnerJoin = 0;
 
 struct Equality {
   const PostgresNode* left;   // VAR
   const PostgresNode* right;  // VAR
 };
 
-bool is_text(const PostgresNode& node, std::string_view result_type_field) {
-  const long type = node.number(result_type_field, 0);
-  return type == kTextType || type == kVarcharType;
-}
-
 // The node without casts from one text type to another, which keep the text.
 const PostgresNode* without_relabel(const PostgresNode* node) {
-  while (node != nullptr && node->is("RELABELTYPE") && is_text(*node, "resulttype"))
-    node = node->field("arg");
+  while (node != nullptr && node->is("RELABELTYPE") && gives_text(*node)) node = node->field("arg");
   return node;
 }
 
 // The node without casts that keep its text, such as `id::text`.
 const PostgresNode* without_text_casts(const PostgresNode* node) {
-  while (node != nullptr &&
-         ((node->is("RELABELTYPE") || node->is("COERCEVIAIO")) && is_text(*node, "resulttype"))) {
+  while (node != nullptr && (node->is("RELABELTYPE") || node->is("COERCEVIAIO")) && gives_text(*node))
     node = node->field("arg");
-  }
   return node;
 }
 
 bool is_own_variable(const PostgresNode* node) {
-  return node != nullptr && node->is("VAR") && node->number("varlevelsup", 1) == 0 &&
-         node->number("varattno", 0) > 0;
+  return node != nullptr && is_own_column(*node);
 }
 
 long entry_number(const PostgresNode& variable) {
@@ -55,9 +44,7 @@ class Search {
   explicit Search(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   std::optional<CommonOrigin> in_view(unsigned view, long id, long column) {
-    const pqxx::result rule = transaction_.run(postgres_sql("view_rule"), view);
-    if (rule.size() != 1) return std::nullopt;
-    const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
+    const PostgresNode tree = tree_of_view(transaction_, view);
     if (tree.items.size() != 1) return std::nullopt;
     std::vector<const PostgresNode*> outer;
     outer.swap(queries_);
@@ -99,33 +86,23 @@ class Search {
   // The expression behind a column of a join or of a grouping.
   static const PostgresNode* through_joins(const PostgresNode& query, const PostgresNode* node) {
     while (is_own_variable(node)) {
-      const PostgresNode* entry = entry_of(query, *node);
+      const PostgresNode* const entry = entry_of(query, entry_number(*node));
       if (entry == nullptr) return nullptr;
-      const long kind = entry->number("rtekind", -1);
-      if (kind != kJoin && kind != kGroup) return node;
-      const std::vector<PostgresNode>& behind = entry->list(kind == kJoin ? "joinaliasvars" : "groupexprs");
-      const auto number = static_cast<std::size_t>(node->number("varattno", 0));
-      if (number == 0 || number > behind.size()) return nullptr;
-      node = &behind[number - 1];
+      if (!has_behind(*entry)) return node;
+      node = behind(*entry, node->number("varattno", 0));
     }
     return node;
   }
 
-  static const PostgresNode* entry_of(const PostgresNode& query, const PostgresNode& variable) {
-    const std::vector<PostgresNode>& entries = query.list("rtable");
-    const auto number = static_cast<std::size_t>(entry_number(variable));
-    return number == 0 || number > entries.size() ? nullptr : &entries[number - 1];
-  }
-
   std::optional<CommonOrigin> in_entry(const PostgresNode& query, const PostgresNode& id,
                                        const PostgresNode& column) {
-    const PostgresNode* entry = entry_of(query, id);
+    const PostgresNode* entry = entry_of(query, entry_number(id));
     if (entry == nullptr) return std::nullopt;
     const long id_number = id.number("varattno", 0);
     const long column_number = column.number("varattno", 0);
     switch (entry->number("rtekind", -1)) {
       case kRelation:
-        return in_relation(static_cast<unsigned>(entry->number("relid", 0)), id_number, column_number);
+        return in_relation(relation_of(*entry), id_number, column_number);
       case kSubquery:
         return entry->field("subquery") == nullptr
                    ? std::nullopt
@@ -151,23 +128,16 @@ class Search {
     const PostgresNode* wanted = entry.field("ctename");
     if (up >= queries_.size() || wanted == nullptr) return std::nullopt;
     const std::size_t level = queries_.size() - 1 - up;
-    for (const PostgresNode& cte : queries_[level]->list("cteList")) {
-      const PostgresNode* name = cte.field("ctename");
-      if (name == nullptr || name->text != wanted->text) continue;
-      const PostgresNode* body = cte.field("ctequery");
-      const PostgresNode* recursive = cte.field("cterecursive");
-      if (body == nullptr || !body->is("QUERY") || recursive == nullptr || recursive->text != "false") {
-        return std::nullopt;
-      }
-      // Levels inside of the body count from where the CTE stands.
-      const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
-                                                   queries_.end());
-      queries_.resize(level + 1);
-      const std::optional<CommonOrigin> origin = in_query(*body, id, column);
-      queries_.insert(queries_.end(), inner.begin(), inner.end());
-      return origin;
-    }
-    return std::nullopt;
+    const PostgresNode* const cte = with_query(*queries_[level], wanted->text);
+    const PostgresNode* const body = cte == nullptr ? nullptr : cte->field("ctequery");
+    if (body == nullptr || !body->is("QUERY") || is_true(*cte, "cterecursive")) return std::nullopt;
+    // Levels inside of the body count from where the CTE stands.
+    const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
+                                                 queries_.end());
+    queries_.resize(level + 1);
+    const std::optional<CommonOrigin> origin = in_query(*body, id, column);
+    queries_.insert(queries_.end(), inner.begin(), inner.end());
+    return origin;
   }
 
   // --- what the joins say is equal ---
@@ -202,7 +172,7 @@ class Search {
       if (const PostgresNode* quals = node.field("quals")) {
         std::vector<Equality> own;
         add_equalities(query, *quals, own);
-        const bool is_inner = node.number("jointype", -1) == kInnerJoin;
+        const bool is_inner = node.number("jointype", -1) == kInner;
         for (const Equality& equality : own) {
           // Where one side of an outer join is missing, its condition says nothing; so it must name both.
           const bool left_is_left = left.contains(entry_number(*equality.left));
@@ -218,24 +188,13 @@ class Search {
 
   void add_equalities(const PostgresNode& query, const PostgresNode& condition,
                       std::vector<Equality>& equalities) {
-    if (condition.is("BOOLEXPR") && condition.field("boolop") != nullptr &&
-        condition.field("boolop")->text == "and") {
-      for (const PostgresNode& part : condition.list("args")) add_equalities(query, part, equalities);
-      return;
+    for (const PostgresNode* const part : conjuncts(condition)) {
+      const std::optional<Sides> sides = equal_sides(transaction_, *part);
+      if (!sides) continue;
+      const PostgresNode* left = without_relabel(through_joins(query, without_relabel(&sides->first)));
+      const PostgresNode* right = without_relabel(through_joins(query, without_relabel(&sides->second)));
+      if (is_own_variable(left) && is_own_variable(right)) equalities.push_back({left, right});
     }
-    if (!condition.is("OPEXPR") || condition.list("args").size() != 2 ||
-        !is_equality(condition.number("opno", 0))) {
-      return;
-    }
-    const PostgresNode* left =
-        without_relabel(through_joins(query, without_relabel(&condition.list("args")[0])));
-    const PostgresNode* right =
-        without_relabel(through_joins(query, without_relabel(&condition.list("args")[1])));
-    if (is_own_variable(left) && is_own_variable(right)) equalities.push_back({left, right});
-  }
-
-  bool is_equality(long operator_oid) {
-    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
   }
 
   PostgresTransaction& transaction_;

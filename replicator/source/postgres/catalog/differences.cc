@@ -7,6 +7,7 @@
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -41,26 +42,19 @@ std::vector<StoredDefinition> read_definitions(PostgresTransaction& transaction,
 }
 
 Difference difference_of(PostgresTransaction& transaction, const StoredDefinition& stored) {
-  if (!stored.view_oid) return {"view " + stored.view + " is gone"};
+  if (!stored.view_oid) return {warning("view_gone", {stored.view})};
   const ViewParts now = read_view_parts(transaction, *stored.view_oid, stored_whole_rows(stored.definition));
-  if (!is_view_parts(stored.definition)) {
-    return {"index " + stored.alias + " was applied by an older lockstep, which noted less of what view " +
-            stored.view + " reads: documents may be out of date; run `lockstep apply`"};
-  }
+  if (!is_view_parts(stored.definition)) return {warning("older_lockstep", {stored.alias, stored.view})};
   const PartsComparison parts = now.compared_with(transaction, stored.definition);
   if (!parts.changed.empty()) {
-    return {"index " + stored.alias + ": " + listed(parts.changed) +
-                " changed since the last apply; documents may be out of date until `lockstep apply` is run",
-            false,
+    return {warning("parts_changed", {stored.alias, listed(parts.changed)}), false,
             DefinitionNote{stored.index, stored.definition,
                            marked_as_changed(stored.definition, parts.changed), ""}};
   }
   DefinitionNote note{stored.index, stored.definition, now.text(), ""};
   if (parts.replaced.empty()) return {"", false, std::move(note)};
   note.why = reason_to_compare(parts.replaced);
-  return {"index " + stored.alias + ": " + note.why +
-              "; a running service compares the index with its view, and `lockstep apply` does",
-          false, std::move(note)};
+  return {warning("compared", {stored.alias, note.why}), false, std::move(note)};
 }
 
 }  // namespace
@@ -96,10 +90,10 @@ std::vector<Difference> differences_from_applied(PostgresTransaction& transactio
     if (difference.note && !difference.text.empty())
       changed.push_back(std::to_string(difference.note->index));
   }
-  const Doing comparing("looking for what has changed since the last apply");
+  const Doing comparing("looking for changes since the last apply");
   for (const pqxx::row& row :
        transaction.run_filled(comparing, statement, pipeline, schema_name, array_literal(changed)))
-    differences.push_back({row[1].c_str(), row[0].as<bool>()});
+    differences.push_back({stored_warning(row[1].c_str(), row[2].c_str()), row[0].as<bool>()});
   for (const pqxx::row& row :
        transaction.run(comparing, postgres_sql("check_functions"), pipeline, schema_name)) {
     const std::string function = row[0].c_str();

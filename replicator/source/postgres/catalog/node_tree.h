@@ -40,21 +40,6 @@ struct PostgresNodeField {
   PostgresNode value;
 };
 
-/// A range table entry's rtekind, RTEKind of PostgreSQL's parsenodes.h: the same in all supported versions.
-enum RangeTableKind : long {
-  kRelation = 0,
-  kSubquery = 1,
-  kJoin = 2,
-  kFunction = 3,
-  kTableFunction = 4,
-  kValues = 5,
-  kCte = 6,
-  kGroup = 9
-};
-
-/// The types of text, as resulttype and its like have them.
-inline constexpr long kTextType = 25, kVarcharType = 1043;
-
 /// A text that is no node tree, or is one of a server too new for this.
 class NodeTreeError : public std::runtime_error {
  public:

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "replicator/source/postgres/catalog/query_tree.h"
+
 namespace lockstep {
 namespace {
 
 using Expressions = std::vector<const PostgresNode*>;
-
-bool is_true(const PostgresNode& node, std::string_view field) {
-  const PostgresNode* const value = node.field(field);
-  return value != nullptr && value->text == "true";
-}
 
 // "limit all" and "limit null" keep every row.
 bool limits(const PostgresNode* count) {
@@ -90,7 +87,7 @@ bool passes_rows(const PostgresNode& query) {
 bool is_correlated(const PostgresNode& query) {
   const auto is_outside = [](const PostgresNode& node, long depth) {
     return (node.is("VAR") && node.number("varlevelsup", 0) > depth) ||
-           (node.is("PARAM") && node.number("paramkind", -1) == 0);
+           (node.is("PARAM") && node.number("paramkind", -1) == kOfFunction);
   };
   const auto names_outside = [&](const char* part) {
     return query.field(part) != nullptr && has(*query.field(part), 0, is_outside);

@@ -1,12 +1,11 @@
 #include "replicator/source/postgres/catalog/unordered_lists.h"
 
-#include <string_view>
 #include <vector>
+
+#include "replicator/source/postgres/catalog/query_tree.h"
 
 namespace lockstep {
 namespace {
-
-constexpr long kArraySublink = 6;  // SubLinkType of primnodes.h
 
 class ListSearch {
  public:
@@ -21,7 +20,7 @@ class ListSearch {
     if (node.kind != PostgresNode::Kind::kRecord) return;
     if (node.is("AGGREF")) add(node);
     if (node.is("WINDOWFUNC")) add_window(node);
-    if (node.is("SUBLINK") && node.number("subLinkType", -1) == kArraySublink) {
+    if (node.is("SUBLINK") && node.number("subLinkType", -1) == kArray) {
       const PostgresNode* const query = node.field("subselect");
       if (query != nullptr && !is_ordered(*query)) found_.array_of_query = true;
     }
@@ -55,10 +54,8 @@ class ListSearch {
     const PostgresNode* const from = query.field("jointree");
     if (from == nullptr || from->list("fromlist").size() != 1) return false;
     const PostgresNode& source = from->list("fromlist").front();
-    const auto number = static_cast<std::size_t>(source.number("rtindex", 0));
-    const std::vector<PostgresNode>& entries = query.list("rtable");
-    if (!source.is("RANGETBLREF") || number == 0 || number > entries.size()) return false;
-    const PostgresNode* const subquery = entries[number - 1].field("subquery");
+    const PostgresNode* const entry = entry_of(query, source.number("rtindex", 0));
+    const PostgresNode* const subquery = entry == nullptr ? nullptr : entry->field("subquery");
     return subquery != nullptr && !subquery->list("sortClause").empty();
   }
 

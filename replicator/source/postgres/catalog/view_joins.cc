@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/node_tree.h"
-#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/catalog/query_tree.h"
 
 namespace lockstep {
 namespace {
@@ -17,9 +15,6 @@ struct Column {
   const PostgresNode* entry = nullptr;
   long number = 0;
 
-  unsigned relation() const {
-    return entry->number("rtekind", -1) == kRelation ? static_cast<unsigned>(entry->number("relid", 0)) : 0;
-  }
   bool operator<(const Column& other) const {
     return std::pair(entry, number) < std::pair(other.entry, other.number);
   }
@@ -53,11 +48,10 @@ class EqualityWalker {
   void walk(const PostgresNode& node) {
     for (const PostgresNode& item : node.items) walk(item);
     if (node.kind != PostgresNode::Kind::kRecord) return;
-    if (node.is("OPEXPR")) add_equality(node);
-    if (node.is("RANGETBLENTRY") && node.number("rtekind", -1) == kRelation)
-      ++(branch_ ? *branch_ : base_)[static_cast<unsigned>(node.number("relid", 0))];
-    if (const PostgresNode* recursive = node.field("cterecursive"); recursive != nullptr)
-      recursive_ = recursive_ || recursive->text == "true";
+    add_equality(node);
+    if (const unsigned relation = node.is("RANGETBLENTRY") ? relation_of(node) : 0; relation != 0)
+      ++(branch_ ? *branch_ : base_)[relation];
+    recursive_ = recursive_ || is_true(node, "cterecursive");
     const bool opens_branch = in_outer_columns_ && !branch_ && node.is("SUBLINK");
     if (opens_branch) branch_.emplace();
     const bool opens_scope = node.is("QUERY");
@@ -81,31 +75,22 @@ class EqualityWalker {
   }
 
   void add_equality(const PostgresNode& node) {
-    const std::vector<PostgresNode>& sides = node.list("args");
-    if (sides.size() != 2) return;
-    const std::optional<Column> left = column_of(sides[0]);
-    const std::optional<Column> right = column_of(sides[1]);
-    if (!left || !right || left->entry == right->entry || !is_equality(node.number("opno", 0))) return;
+    const std::optional<Sides> sides = sides_of(node);
+    if (!sides) return;
+    const std::optional<Column> left = column_of(sides->first);
+    const std::optional<Column> right = column_of(sides->second);
+    if (!left || !right || left->entry == right->entry || !equal_sides(transaction_, node)) return;
     equals_[*left].insert(*right);
     equals_[*right].insert(*left);
   }
 
   std::optional<Column> column_of(const PostgresNode& expression) const {
-    const PostgresNode* node = &expression;
-    while (node->is("RELABELTYPE") && node->field("arg") != nullptr) node = node->field("arg");
-    if (!node->is("VAR") || node->number("varattno", 0) <= 0) return std::nullopt;
-    const auto up = static_cast<std::size_t>(node->number("varlevelsup", 0));
-    const auto number = static_cast<std::size_t>(node->number("varno", 0));
-    if (up >= queries_.size()) return std::nullopt;
-    const std::vector<PostgresNode>& entries = queries_[queries_.size() - 1 - up]->list("rtable");
-    if (number == 0 || number > entries.size()) return std::nullopt;
-    const PostgresNode& entry = entries[number - 1];
-    if (entry.number("rtekind", -1) == kJoin) return std::nullopt;
-    return Column{&entry, node->number("varattno", 0)};
-  }
-
-  bool is_equality(long operator_oid) {
-    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+    const PostgresNode& node = without_label(expression);
+    const auto up = static_cast<std::size_t>(node.number("varlevelsup", 0));
+    if (!node.is("VAR") || node.number("varattno", 0) <= 0 || up >= queries_.size()) return std::nullopt;
+    const PostgresNode* const entry = entry_of(*queries_[queries_.size() - 1 - up], node.number("varno", 0));
+    if (entry == nullptr || entry->number("rtekind", -1) == kJoin) return std::nullopt;
+    return Column{entry, node.number("varattno", 0)};
   }
 
   PostgresTransaction& transaction_;
@@ -121,16 +106,16 @@ class EqualityWalker {
 }  // namespace
 
 ViewJoins read_joins(PostgresTransaction& transaction, unsigned view) {
-  const pqxx::row rule = only_row(transaction.run(postgres_sql("view_rule"), view));
   ViewJoins joins;
   try {
-    const PostgresNode tree = parse_node_tree(rule[1].c_str());
+    const PostgresNode tree = tree_of_view(transaction, view);
     EqualityWalker walker(transaction);
     for (const auto& [column, others] : walker.walk_all(tree)) {
       for (const Column& other : others) {
-        if (other < column || column.relation() == 0 || other.relation() == 0) continue;
-        joins.equal.push_back({{column.relation(), static_cast<int>(column.number)},
-                               {other.relation(), static_cast<int>(other.number)}});
+        const unsigned relation = relation_of(*column.entry), another = relation_of(*other.entry);
+        if (other < column || relation == 0 || another == 0) continue;
+        joins.equal.push_back(
+            {{relation, static_cast<int>(column.number)}, {another, static_cast<int>(other.number)}});
       }
     }
     joins.entries = walker.entries();

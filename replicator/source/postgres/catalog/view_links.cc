@@ -5,8 +5,8 @@
 #include <string>
 
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/place_conditions.h"
+#include "replicator/source/postgres/catalog/query_tree.h"
 #include "replicator/source/postgres/catalog/row_partitions.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -14,9 +14,6 @@
 namespace lockstep {
 namespace {
 
-enum JoinKind : long { kInner = 0, kLeft = 1, kFull = 2, kRight = 3 };
-enum SublinkKind : long { kAny = 2, kRowCompare = 3 };
-enum ParameterKind : long { kOfFunction = 0, kOfSublink = 2 };
 constexpr long kIsNotNull = 1;   // a NULLTEST's kind
 constexpr int kMostNested = 64;  // views, functions and subqueries in one another
 
@@ -106,8 +103,7 @@ class Walker {
   }
 
   Output in_view(unsigned view) {
-    const pqxx::row rule = only_row(transaction_.run(postgres_sql("view_rule"), view));
-    const PostgresNode tree = parse_node_tree(rule[1].c_str());
+    const PostgresNode tree = tree_of_view(transaction_, view);
     if (tree.items.size() != 1) throw NodeTreeError("a view of several queries");
     return outside(0, [&] { return in_query(tree.items.front()); });
   }
@@ -266,15 +262,14 @@ class Walker {
 
   // A null is neither equal nor not null.
   void add_present(const PostgresNode& condition) {
-    const PostgresNode* const operation = condition.field("boolop");
-    if (condition.is("BOOLEXPR") && operation != nullptr && operation->text == "and") {
-      for (const PostgresNode& part : condition.list("args")) add_present(part);
-    } else if (condition.is("NULLTEST") && condition.number("nulltesttype", -1) == kIsNotNull &&
-               condition.field("arg") != nullptr) {
-      add_present_value(*condition.field("arg"));
-    } else if (condition.is("OPEXPR") && condition.list("args").size() == 2 &&
-               is_equality(condition.number("opno", 0))) {
-      for (const PostgresNode& argument : condition.list("args")) add_present_value(argument);
+    for (const PostgresNode* const part : conjuncts(condition)) {
+      const PostgresNode* const value = part->field("arg");
+      if (part->is("NULLTEST") && part->number("nulltesttype", -1) == kIsNotNull && value != nullptr)
+        add_present_value(*value);
+      if (const std::optional<Sides> sides = equal_sides(transaction_, *part)) {
+        add_present_value(sides->first);
+        add_present_value(sides->second);
+      }
     }
   }
 
@@ -283,21 +278,14 @@ class Walker {
     if (origins.size() == 1) present_.emplace(origins.front().place, origins.front().column);
   }
 
-  const PostgresNode* entry(const Scope& scope, long number) const {
-    const std::vector<PostgresNode>& entries = scope.query->list("rtable");
-    return number <= 0 || static_cast<std::size_t>(number) > entries.size()
-               ? nullptr
-               : &entries[static_cast<std::size_t>(number - 1)];
-  }
-
   void in_entry(long number) {
-    const PostgresNode* const found = entry(scopes_.back(), number);
+    const PostgresNode* const found = entry_of(*scopes_.back().query, number);
     if (found == nullptr) throw NodeTreeError("it names an entry that is not there");
     Output output;
     const PostgresNode* const query = found->field("subquery");
     switch (found->number("rtekind", -1)) {
       case kRelation:
-        return in_relation(number, static_cast<unsigned>(found->number("relid", 0)));
+        return in_relation(number, relation_of(*found));
       case kSubquery:
         if (query != nullptr) output = in_query(*query);
         break;
@@ -333,17 +321,13 @@ class Walker {
     const std::size_t level = scopes_.size() - 1 - up;
     if (const auto begun = scopes_[level].begun.find(wanted->text); begun != scopes_[level].begun.end())
       return begun->second;
-    for (const PostgresNode& cte : scopes_[level].query->list("cteList")) {
-      const PostgresNode* const name = cte.field("ctename");
-      const PostgresNode* const body = cte.field("ctequery");
-      const PostgresNode* const recursive = cte.field("cterecursive");
-      if (name == nullptr || body == nullptr || name->text != wanted->text) continue;
-      const bool is_recursive = recursive != nullptr && recursive->text == "true";
-      Output output = outside(level + 1, [&] { return in_query(*body, is_recursive ? wanted->text : ""); });
-      scopes_[level].begun.erase(wanted->text);
-      return output;
-    }
-    return {};
+    const PostgresNode* const cte = with_query(*scopes_[level].query, wanted->text);
+    const PostgresNode* const body = cte == nullptr ? nullptr : cte->field("ctequery");
+    if (body == nullptr) return {};
+    const std::string recursive = is_true(*cte, "cterecursive") ? wanted->text : "";
+    Output output = outside(level + 1, [&] { return in_query(*body, recursive); });
+    scopes_[level].begun.erase(wanted->text);
+    return output;
   }
 
   Output in_functions(const PostgresNode& found) {
@@ -390,7 +374,7 @@ class Walker {
       arguments.push_back(origins_of(argument));
       in_expressions(argument);
     }
-    const pqxx::result body = transaction_.run(postgres_sql("function_tree"), call.number("funcid", 0));
+    const pqxx::result body = transaction_.look_up(postgres_sql("function_tree"), call.number("funcid", 0));
     if (body.empty() || body[0][0].is_null()) return {};
     const PostgresNode tree = parse_node_tree(body[0][0].c_str());
     std::size_t place = tables_.size();
@@ -424,9 +408,9 @@ class Walker {
         else
           all ? add_and(condition, other) : add_or(condition, other);
       }
-    } else if (node.is("OPEXPR") && node.list("args").size() == 2 && is_equality(node.number("opno", 0))) {
-      const Origins left = origins_of(node.list("args")[0]);
-      for (const PlaceColumn& other : origins_of(node.list("args")[1])) {
+    } else if (const std::optional<Sides> sides = equal_sides(transaction_, node)) {
+      const Origins left = origins_of(sides->first);
+      for (const PlaceColumn& other : origins_of(sides->second)) {
         for (const PlaceColumn& some : left) add_equality(condition, some, other);
       }
     }
@@ -442,11 +426,8 @@ class Walker {
   }
 
   Origins origins_of(const PostgresNode& expression) {
-    const PostgresNode* node = &expression;
-    while (node->is("RELABELTYPE") && node->field("arg") != nullptr) node = node->field("arg");
-    const long type = node->number("resulttype", 0);
-    if (node->is("COERCEVIAIO") && (type == kTextType || type == kVarcharType) &&
-        node->field("arg") != nullptr) {
+    const PostgresNode* const node = &without_label(expression);
+    if (node->is("COERCEVIAIO") && gives_text(*node) && node->field("arg") != nullptr) {
       Origins origins = origins_of(*node->field("arg"));
       for (PlaceColumn& origin : origins) origin.is_cast = true;
       return origins;
@@ -468,18 +449,10 @@ class Walker {
       return {{place->second, static_cast<int>(column), false}};
     if (const auto output = scope.outputs.find(entry_number); output != scope.outputs.end())
       return at(output->second, column);
-    const PostgresNode* const found = entry(scope, entry_number);
-    const long kind = found == nullptr ? -1 : found->number("rtekind", -1);
-    if (kind != kJoin && kind != kGroup) return {};
-    const std::vector<PostgresNode>& behind = found->list(kind == kJoin ? "joinaliasvars" : "groupexprs");
-    if (static_cast<std::size_t>(column) > behind.size()) return {};
-    Output output =
-        outside(level + 1, [&] { return Output{origins_of(behind[static_cast<std::size_t>(column - 1)])}; });
-    return output.front();
-  }
-
-  bool is_equality(long operator_oid) {
-    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+    const PostgresNode* const found = entry_of(*scope.query, entry_number);
+    const PostgresNode* const expression = found == nullptr ? nullptr : behind(*found, column);
+    if (expression == nullptr) return {};
+    return outside(level + 1, [&] { return Output{origins_of(*expression)}; }).front();
   }
 
   PostgresTransaction& transaction_;

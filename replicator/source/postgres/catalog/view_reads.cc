@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/query_tree.h"
 #include "replicator/source/postgres/catalog/sql_text.h"
 #include "replicator/source/postgres/catalog/unordered_limits.h"
 #include "replicator/source/postgres/catalog/unordered_lists.h"
@@ -64,20 +64,12 @@ class ReferenceWalker {
   // of a join holds columns that nobody names.
   void add_whole_row(const PostgresNode& variable) {
     const auto up = static_cast<std::size_t>(variable.number("varlevelsup", 0));
-    const auto number = static_cast<std::size_t>(variable.number("varno", 0));
-    if (up >= queries_.size()) {
-      found_.unknown_whole_row = true;
-      return;
-    }
-    const std::vector<PostgresNode>& entries = queries_[queries_.size() - 1 - up]->list("rtable");
-    if (number == 0 || number > entries.size()) {
-      found_.unknown_whole_row = true;
-      return;
-    }
-    const PostgresNode& entry = entries[number - 1];
-    switch (entry.number("rtekind", kJoin)) {
+    const PostgresNode* const entry =
+        up < queries_.size() ? entry_of(*queries_[queries_.size() - 1 - up], variable.number("varno", 0))
+                             : nullptr;
+    switch (entry == nullptr ? kJoin : entry->number("rtekind", kJoin)) {
       case kRelation:
-        found_.whole_rows.insert(static_cast<unsigned>(entry.number("relid", 0)));
+        found_.whole_rows.insert(relation_of(*entry));
         break;
       case kSubquery:
       case kFunction:
@@ -171,7 +163,7 @@ class Reader {
   }
 
   void read_rule(const PostgresRelation& view) {
-    const pqxx::row rule = only_row(transaction_.run(postgres_sql("view_rule"), view.oid));
+    const pqxx::row rule = only_row(transaction_.look_up(postgres_sql("view_rule"), view.oid));
     add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
     References references = references_in("view " + view.name, rule[1].c_str());
     references.relations.erase(view.oid);  // a rule names its own view, as OLD and NEW
@@ -221,10 +213,10 @@ class Reader {
       const bool has_value =
           std::includes(known.begin(), known.end(), comparison.others.begin(), comparison.others.end());
       if (has_value &&
-          transaction_.run(postgres_sql("is_equality"), comparison.operator_oid)[0][0].as<bool>())
+          transaction_.look_up(postgres_sql("is_equality"), comparison.operator_oid)[0][0].as<bool>())
         equal.insert(std::to_string(comparison.column));
     }
-    const pqxx::result keys = transaction_.run(postgres_sql("unique_keys"), table.oid);
+    const pqxx::result keys = transaction_.look_up(postgres_sql("unique_keys"), table.oid);
     return std::any_of(keys.begin(), keys.end(), [&](const pqxx::row& key) {
       const std::vector<std::string> columns = parse_array(key[0].c_str());
       return std::all_of(columns.begin(), columns.end(),

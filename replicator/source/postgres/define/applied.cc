@@ -109,14 +109,6 @@ void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
 
 }  // namespace
 
-std::vector<StoredIndex> stored_indices_of(const AppliedObjects& applied) {
-  std::vector<StoredIndex> indices;
-  for (const auto& [name, index] : applied.indices)
-    indices.push_back(
-        {name, index.beside, index.configured, index.was_swapped, index.followed, index.fields});
-  return indices;
-}
-
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name) {
   return transaction.run_once(postgres_sql("has_own_tables"), schema_name)[0][0].as<bool>();
 }

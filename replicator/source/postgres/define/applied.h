@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/source/index_definition.h"
+#include "replicator/source/define/index_plan.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
@@ -23,20 +23,6 @@ struct AppliedCapture {
   std::optional<std::vector<std::string>> columns;
 
   auto identity() const { return std::tie(relation, expression, value_type, columns); }
-};
-
-struct AppliedIndexRow {
-  int id = 0;
-  std::string view;
-  std::string id_type;
-  bool routed = false;
-  std::vector<std::string> fields;
-  std::string definition;
-  std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
-  bool followed = true;    ///< false: a reindex is about to begin with it
-  std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
-  std::string beside;        ///< the alias whose other generation this is; empty: it is the alias's own
-  bool was_swapped = false;  ///< of such a generation: the alias has moved since the reindex began
 };
 
 struct AppliedFunction {
@@ -62,16 +48,13 @@ struct AppliedObjects {
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
   int pipelines = 0;                            ///< how many the schema has
   std::vector<AppliedCapture> captures;
-  std::map<std::string, AppliedIndexRow> indices;                ///< by alias, or by the name of a generation
+  AppliedIndices indices;
   std::map<std::string, AppliedFunction> functions;              ///< by name; those of other pipelines too
   std::vector<AppliedTrigger> triggers;                          ///< those of other pipelines too
   std::map<std::string, std::map<unsigned, std::string>> parts;  ///< names by oid, by tracked table
   std::set<std::pair<std::string, unsigned>> moved_parts;        ///< of these, below other tables now
   std::set<std::string> resolvers_of_others;                     ///< which other pipelines' tracks call
 };
-
-/// The pipeline's indices, by what they are defined.
-std::vector<StoredIndex> stored_indices_of(const AppliedObjects& applied);
 
 /// Whether lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name);

@@ -35,7 +35,7 @@ DescribedCapture faulty(std::string fault, std::string remedy) {
 
 DescribedCapture of_column(const PostgresRelation& table, const PostgresColumn& column) {
   if (!column.has_array) {
-    return faulty("row: " + column.quoted + " is of type " + column.type + ", of which there are no arrays",
+    return faulty("row: " + column.quoted + " is of type " + column.type + ", and there are no arrays of it",
                   "cast it: row = \"" + column.quoted + "::text\"");
   }
   CaptureDesign capture;
@@ -51,7 +51,7 @@ DescribedCapture of_key(const PostgresRelation& table) {
   const std::vector<const PostgresColumn*> key = table.primary_key();
   if (key.empty()) {
     return faulty("table " + table.name + " has no primary key",
-                  "say with row = \"…\" which column or expression leads to its documents");
+                  "give row = \"…\": the column or expression that leads to its documents");
   }
   if (key.size() == 1) {
     DescribedCapture single = of_column(table, *key.front());
@@ -93,7 +93,7 @@ DescribedCapture of_expression(PostgresTransaction& transaction, const PostgresR
   }
   const PostgresType described = describe_type(transaction, type);
   if (!described.has_array) {
-    return faulty("row: it is of type " + described.name + ", of which there are no arrays",
+    return faulty("row: it is of type " + described.name + ", and there are no arrays of it",
                   "cast it to text");
   }
   CaptureDesign capture;

@@ -75,7 +75,7 @@ void CodePlanner::plan_table(const TableDesign& table) {
     }
   }
   plan_function(check_function(pipeline_, relation, code),
-                "says whether the triggers of " + relation + " still fit it");
+                "notes whether the triggers of " + relation + " still fit it");
   plan_function(parts, "follows the parts of " + relation + " as they come and go");
   plan_parts(table, schema_ + "." + parts.name + "()", is_followed, for_function);
   if (is_changed) plan_.changed.push_back(std::move(changed));

@@ -85,7 +85,7 @@ void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
   const std::string failure = misfit(transaction, table);
   if (failure.empty()) return;
   throw Error({"comparing the triggers of " + table.relation + " with its columns", failure,
-               "try again when nobody changes the table's columns"});
+               "try again when the table's columns are not being changed"});
 }
 
 void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
@@ -141,7 +141,7 @@ AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
 }
 
 PipelineDesign PostgresDefinition::sound_design(PostgresTransaction& transaction, Definitions definitions) {
-  const std::vector<StoredIndex> stored = stored_indices_of(applied(transaction));
+  const std::vector<StoredIndex> stored = stored_indices_of(applied(transaction).indices);
   PipelineDesign design =
       design_pipeline(transaction, config_,
                       definitions == Definitions::kWanted ? wanted_indices(config_, stored)
@@ -178,7 +178,7 @@ int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::str
 // By the views that the configuration names no more, and indices still follow.
 std::vector<LentRight> PostgresDefinition::lent_to_generations(PostgresTransaction& transaction) {
   Config followed = config_;
-  followed.indices = wanted_indices(config_, stored_indices_of(applied(transaction)));
+  followed.indices = wanted_indices(config_, stored_indices_of(applied(transaction).indices));
   return lent_rights(transaction, followed);
 }
 
@@ -252,7 +252,7 @@ bool PostgresDefinition::start_reindex(const WantedReindex& wanted, const Progre
 }
 
 void PostgresDefinition::drop_unneeded(const Progress& progress) {
-  carry_out("dropping what no index needs any more", progress, [&](PostgresTransaction& transaction) {
+  carry_out("dropping unneeded objects", progress, [&](PostgresTransaction& transaction) {
     require_handed_over(transaction);
     return make_and_reload(transaction, Definitions::kStored);
   });
@@ -272,9 +272,7 @@ std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::dif
     std::string why;
     const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
     if (row == known.indices.end() || !view) continue;
-    const AppliedIndexRow& applied = row->second;
-    const DocumentShape is{applied.view, applied.id_type, applied.routed, applied.fields};
-    auto found = compare_shapes(is, shape_of(*view, is));
+    auto found = compare_shapes(row->second, shape_of(*view, row->second));
     if (!found.empty()) differences.emplace(index.alias, std::move(found));
   }
   return differences;
@@ -282,7 +280,7 @@ std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::dif
 
 std::vector<std::string> PostgresDefinition::redefined_aliases() {
   PostgresTransaction transaction(session_, "comparing definitions");
-  return redefined(config_, stored_indices_of(applied(transaction)));
+  return redefined(config_, stored_indices_of(applied(transaction).indices));
 }
 
 std::vector<std::string> PostgresDefinition::altered_aliases() {
@@ -291,7 +289,7 @@ std::vector<std::string> PostgresDefinition::altered_aliases() {
   for (const auto& [alias, index] : applied(transaction).indices) {
     std::string why;
     const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
-    if (!view || !index.beside.empty()) continue;
+    if (!view || index.beside) continue;
     const ViewParts now = read_view_parts(transaction, view->oid, stored_whole_rows(index.definition));
     if (!now.compared_with(transaction, index.definition).changed.empty()) aliases.push_back(alias);
   }
@@ -363,7 +361,7 @@ void PostgresDefinition::retried(const char* doing, const Progress& progress,
         throw Error(
             {doing, error.parts().cause,
              "a table stayed in use for too long: end the long transactions (pg_stat_activity shows them in "
-             "xact_start), or try again when less is going on",
+             "xact_start), or try again when the load is lower",
              Retry::kLater});
       }
       if (progress.waiting) progress.waiting("a table is in use; trying again: " + error.parts().cause);

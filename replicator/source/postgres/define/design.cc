@@ -8,6 +8,7 @@
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_links.h"
+#include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/partition_tracks.h"
 #include "replicator/source/postgres/define/resolver.h"
 
@@ -47,7 +48,7 @@ class Designer {
 
   void deny(int line, std::string message) {
     design_.denied.push_back({Finding::Severity::kError, place(line), std::move(message),
-                              "run this as the role that owns the tracked tables"});
+                              "run this as the role that owns the tracked tables", Finding::Cause::kServer});
   }
 
   // --- indices ---
@@ -62,7 +63,6 @@ class Designer {
     }
     IndexDesign index;
     index.alias = config.alias;
-    index.view = view->name;
     index.view_oid = view->oid;
     index.line = place(config.line);
     index.configured = definition_text(config);
@@ -73,7 +73,7 @@ class Designer {
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
     find_untracked(config, index, covered);
-    find_untracked_ways(config, index);
+    find_untracked_paths(config, index);
     design_.indices.push_back(std::move(index));
   }
 
@@ -81,7 +81,7 @@ class Designer {
     const PostgresColumn* id = view.column("_id");
     if (id == nullptr) {
       fault(config.line, "view " + view.name + " has no column _id",
-            "name the column that tells its documents apart: select … as _id");
+            "name the column that identifies its documents: select … as _id");
       return false;
     }
     if (type_family(id->type_oid) == TypeFamily::kOther) {
@@ -95,12 +95,8 @@ class Designer {
             "give it another in the view: (…) collate \"C\" as _id");
       return false;
     }
-    index.id_type = id->type;
+    static_cast<DocumentShape&>(index) = shape_of(view, {});
     index.id_column = id->number;
-    for (const PostgresColumn& column : view.columns) {
-      if (column.name == "_routing") index.routed = true;
-      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
-    }
     keep_fields(config, index.fields);
     return true;
   }
@@ -118,9 +114,10 @@ class Designer {
     const std::string view = "view " + index.view;
     if (!reads.opaque.empty()) {
       warn(config.line,
-           view + " calls what the database cannot see into: " + listed(reads.opaque) +
+           view + " calls code that the database cannot see into: " + listed(reads.opaque) +
                "; tables that it reads are not known, and every update of a tracked table counts",
-           "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track what it reads");
+           "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track the tables that it "
+           "reads");
     }
     if (!reads.volatile_functions.empty()) {
       warn(config.line,
@@ -180,29 +177,29 @@ class Designer {
   }
 
   // How a view comes to the rows of a table: by which of its columns, and what they equal. Two places of the
-  // table with one of these in common are one way.
-  struct Way {
+  // table with one of these in common are one path.
+  struct JoinPath {
     std::set<std::pair<int, std::string>> columns;
     std::set<std::string> names;
   };
 
-  static void add_way(std::vector<Way>& ways, Way way) {
-    const auto is_same = [&](const Way& other) {
+  static void add_path(std::vector<JoinPath>& paths, JoinPath path) {
+    const auto is_same = [&](const JoinPath& other) {
       return std::any_of(other.columns.begin(), other.columns.end(),
-                         [&](const auto& column) { return way.columns.contains(column); });
+                         [&](const auto& column) { return path.columns.contains(column); });
     };
-    for (auto other = std::find_if(ways.begin(), ways.end(), is_same); other != ways.end();
-         other = std::find_if(ways.begin(), ways.end(), is_same)) {
-      way.columns.merge(other->columns);
-      way.names.merge(other->names);
-      ways.erase(other);
+    for (auto other = std::find_if(paths.begin(), paths.end(), is_same); other != paths.end();
+         other = std::find_if(paths.begin(), paths.end(), is_same)) {
+      path.columns.merge(other->columns);
+      path.names.merge(other->names);
+      paths.erase(other);
     }
-    ways.push_back(std::move(way));
+    paths.push_back(std::move(path));
   }
 
-  Way way_to(std::size_t place, const ViewLinks& links) {
+  JoinPath path_to(std::size_t place, const ViewLinks& links) {
     if (links.documents.contains(place)) return {{{0, "_id"}}, {"_id"}};
-    Way way;
+    JoinPath path;
     for (const ViewLink& link : links.links) {
       if (link.place != place && link.other != place) continue;
       const bool is_first = link.place == place;
@@ -210,16 +207,16 @@ class Designer {
       for (const auto& [first, second] : link.columns) {
         const PostgresColumn* const column = other.column(is_first ? second : first);
         const std::string name = other.name + "." + column->quoted;
-        way.columns.emplace(is_first ? first : second, name);
-        way.names.insert(name);
+        path.columns.emplace(is_first ? first : second, name);
+        path.names.insert(name);
       }
     }
-    if (way.columns.empty()) return {{{0, ""}}, {"what is no equality of two columns"}};
-    return way;
+    if (path.columns.empty()) return {{{0, ""}}, {"something else than an equality of two columns"}};
+    return path;
   }
 
-  // Where `keys` is given, nobody can tell which ways it follows.
-  void find_untracked_ways(const IndexConfig& config, const IndexDesign& index) {
+  // Which paths `keys` follows is not known.
+  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
     ViewLinks links;
     try {
       links = read_links(transaction_, index.view_oid, index.id_column);
@@ -231,12 +228,12 @@ class Designer {
          find_untracked_partitions(transaction_, config, index.view, links))
       is_certain ? fault(line, std::move(message), std::move(remedy))
                  : warn(line, std::move(message), std::move(remedy));
-    std::map<std::string, std::vector<Way>> ways;
+    std::map<std::string, std::vector<JoinPath>> paths;
     for (std::size_t place = 0; place < links.tables.size(); ++place) {
       if (const PostgresRelation& table = relation_of(links.tables[place]); table.is_table())
-        add_way(ways[table.name], way_to(place, links));
+        add_path(paths[table.name], path_to(place, links));
     }
-    for (const auto& [table, by] : ways) {
+    for (const auto& [table, by] : paths) {
       std::size_t followed = 0;
       int line = 0;
       bool has_keys = false;
@@ -248,7 +245,7 @@ class Designer {
       }
       if (followed == 0 || has_keys || by.size() <= followed) continue;
       std::string columns;
-      for (const Way& way : by) columns += (columns.empty() ? "" : " and ") + listed(way.names);
+      for (const JoinPath& path : by) columns += (columns.empty() ? "" : " and ") + listed(path.names);
       warn(line,
            "view " + index.view + " comes to rows of " + table + " by " + columns + ", and fewer tracks of " +
                table + " follow: a change of it may miss documents",

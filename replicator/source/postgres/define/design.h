@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/source/define/index_plan.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/view_parts.h"
@@ -31,19 +32,14 @@ struct TrackDesign {
   bool of_part = false;  ///< only some of the table's rows, those of one part, lead to documents
 };
 
-struct IndexDesign {
+struct IndexDesign : DescribedIndex {
   std::string alias;
-  std::string view;
   unsigned view_oid = 0;
-  std::string id_type;
   int id_column = 0;  ///< number of the view's _id
-  bool routed = false;
-  std::vector<std::string> fields;
-  ViewParts parts;  ///< everything but rows that the documents depend on
+  ViewParts parts;    ///< everything but rows that the documents depend on
   std::vector<TrackDesign> tracks;
   ViewReads reads;
   std::string line;
-  std::string configured;  ///< as definition_text() says it
 };
 
 /// A tracked table, and what its triggers do.

@@ -53,12 +53,12 @@ std::vector<Finding> exposure_of_postgres(PostgresSession& session, const Source
   if (!host.empty() && mode != "verify-full" && mode != "verify-ca") {
     findings.push_back(
         {Finding::Severity::kWarning, "source.url",
-         "with sslmode=" + mode + " nobody verifies that it is " + host +
-             " that answers, and who stands between can read and change everything",
+         "with sslmode=" + mode + " lockstep does not verify that it is " + host +
+             " that answers, and a machine in between can read and change everything",
          "add ?sslmode=verify-full&sslrootcert=FILE, the authority of the server's certificate"});
   }
   const pqxx::result superuser =
-      session.ask("asking who it is",
+      session.ask("asking for the role",
                   "select current_user::text from pg_roles where rolname = current_user and rolsuper");
   if (!superuser.empty()) {
     findings.push_back(

@@ -7,9 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "replicator/listed.h"
 #include "replicator/quantity.h"
-#include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/planner_estimate.h"
 #include "replicator/source/postgres/define/code_plan.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -19,7 +17,6 @@ namespace lockstep {
 namespace {
 
 using Action = PlanStep::Action;
-using Tracks = std::set<std::pair<int, std::string>>;  // capture and resolver, which may be empty
 
 class Planner {
  public:
@@ -43,7 +40,7 @@ class Planner {
  private:
   // --- text ---
 
-  std::string quote(const std::string& text) const { return in_.transaction.quote(text); }
+  std::string quote(std::string_view text) const { return in_.transaction.quote(text); }
 
   std::string quoted_or_null(const std::string& text) const { return text.empty() ? "null" : quote(text); }
 
@@ -159,17 +156,7 @@ class Planner {
     return tracks;
   }
 
-  // Why the documents of an applied index may differ from its view now; empty: they don't.
-  std::string reason_to_repeat(const IndexDesign& index, const AppliedIndexRow& applied, const Tracks& tracks,
-                               const CodePlanner& code) const {
-    if (applied.view != index.view) return "another view: " + index.view;
-    const std::vector<std::string> changed =
-        index.parts.compared_with(in_.transaction, applied.definition).changed;
-    if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
-        applied.fields != index.fields) {
-      return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
-    }
-    if (applied.tracks != tracks) return "the tracks have changed";
+  static std::string gap_of(const IndexDesign& index, const CodePlanner& code) {
     for (const TrackDesign& track : index.tracks) {
       if (code.has_gap(track.table)) return "triggers of " + track.table + " were missing";
     }
@@ -181,11 +168,11 @@ class Planner {
     const AppliedIndexRow* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
-    const bool is_filled = is_new && in_.filled.contains(index.alias);
-    const std::string reason = is_filled ? "it has documents already"
-                               : is_new  ? "new index"
-                                         : reason_to_repeat(index, *known, tracks, code);
-    if (reason.empty()) return note_definition(index, *known);
+    const PartsComparison parts =
+        is_new ? PartsComparison{} : index.parts.compared_with(in_.transaction, known->definition);
+    const std::optional<IndexChange> change = lockstep::plan_index(
+        {index, tracks, known, in_.filled.contains(index.alias), parts.changed, gap_of(index, code)});
+    if (!change) return note_definition(index, *known, parts.replaced);
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? in_.next_id("index") : known->id);
     fill_columns(index, defined);
@@ -196,33 +183,29 @@ class Planner {
           {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
     }
     defined.blocks["jobs"];
-    const bool is_followed = is_new || known->followed;
-    if (is_followed)
-      defined.blocks["jobs"].push_back(
-          job(is_filled ? "comparison" : "backfill", estimated_rows(index.view), reason));
-    if (is_followed && (!is_new || is_filled))
-      defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
-    prepare(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
-            is_filled     ? "follows view " + index.view + ", beginning with a comparison"
-            : is_new      ? "follows view " + index.view + ", beginning with a backfill"
-            : is_followed ? repetition_text(reason, known->id_type != index.id_type)
-                          : "follows view " + index.view + " when the reindex begins",
-            statements("define_index", defined));
+    for (const JobKind kind : change->jobs) {
+      const auto total = kind == JobKind::kSweep ? std::nullopt : estimated_rows(index.view);
+      defined.blocks["jobs"].push_back({{{"kind", quote(name_of(kind))},
+                                         {"total", total ? std::to_string(*total) : "null"},
+                                         {"reason", quote(change->reason)}},
+                                        {}});
+    }
+    plan_.preparation.push_back(change_step(index.alias, *change, statements("define_index", defined)));
   }
 
-  void note_definition(const IndexDesign& index, const AppliedIndexRow& applied) {
-    const std::vector<std::string> replaced =
-        index.parts.compared_with(in_.transaction, applied.definition).replaced;
+  void note_definition(const IndexDesign& index, const AppliedIndexRow& applied,
+                       const std::vector<std::string>& replaced) {
     if (!replaced.empty()) {
       const std::string why = reason_to_compare(replaced);
-      prepare(Action::kChange, "index " + index.alias, why + ": it is compared with its view",
-              "select " + schema_ + ".note_definition(" + std::to_string(applied.id) + ", " +
-                  quote(applied.definition) + ", " + quote(index.parts.text()) + ", " + quote(why) + ")");
+      plan_.preparation.push_back(comparison_step(
+          index.alias, why,
+          "select " + schema_ + ".note_definition(" + std::to_string(applied.id) + ", " +
+              quote(applied.definition) + ", " + quote(index.parts.text()) + ", " + quote(why) + ")"));
     }
     if (applied.configured == index.configured) return;
-    prepare(Action::kChange, "index " + index.alias, "note how it is defined",
-            "update " + schema_ + ".index set configured = " + quote(index.configured) +
-                " where id = " + std::to_string(applied.id));
+    plan_.preparation.push_back(
+        noting_step(index.alias, "update " + schema_ + ".index set configured = " + quote(index.configured) +
+                                     " where id = " + std::to_string(applied.id)));
   }
 
   void fill_columns(const IndexDesign& index, Filling& filling) const {
@@ -234,14 +217,6 @@ class Planner {
     filling.holes["definition"] = quote(index.parts.text());
     filling.holes["configured"] = quote(index.configured);
     filling.holes["view_oid"] = std::to_string(index.view_oid);
-  }
-
-  Filling job(const std::string& kind, std::optional<std::int64_t> documents,
-              const std::string& reason) const {
-    return {{{"kind", quote(kind)},
-             {"total", documents ? std::to_string(*documents) : "null"},
-             {"reason", quote(reason)}},
-            {}};
   }
 
   std::optional<std::int64_t> estimated_rows(const std::string& view) const {
@@ -256,8 +231,7 @@ class Planner {
     for (const IndexDesign& index : in_.design.indices) wanted.insert(index.alias);
     for (const auto& [alias, applied] : in_.applied.indices) {
       if (wanted.contains(alias)) continue;
-      drop("index " + alias, "no longer in the configuration; the one in Elasticsearch is left as it is",
-           delete_row("index", applied.id));
+      plan_.triggers.push_back(drop_step(alias, delete_row("index", applied.id)));
     }
   }
 

@@ -35,7 +35,7 @@ class Preflight {
   std::vector<Finding> check() {
     if (!check_server() || !check_trust(config_) || !check_schema()) return std::move(findings_);
     Config followed = config_;
-    followed.indices = wanted_indices(config_, stored_indices_of(applied_));
+    followed.indices = wanted_indices(config_, stored_indices_of(applied_.indices));
     if (!lends_rights_ && !check_trust(followed)) return std::move(findings_);
     design_ = design_pipeline(transaction_, config_, followed.indices);
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
@@ -49,7 +49,8 @@ class Preflight {
 
  private:
   void fault(std::string place, std::string message, std::string remedy = {}) {
-    findings_.push_back({Severity::kError, std::move(place), std::move(message), std::move(remedy)});
+    findings_.push_back(
+        {Severity::kError, std::move(place), std::move(message), std::move(remedy), Finding::Cause::kServer});
   }
   void warn(std::string place, std::string message, std::string remedy = {}) {
     findings_.push_back({Severity::kWarning, std::move(place), std::move(message), std::move(remedy)});
@@ -70,20 +71,20 @@ class Preflight {
       return false;
     }
     if (facts[0].as<bool>()) {
-      fault("source", "the server is a standby, which cannot tell which transactions are still running",
+      fault("source", "the server is a standby, which cannot show which transactions are still running",
             "let source.url name the primary");
     }
     if (facts[9].as<bool>()) {
       fault("source",
-            "default_transaction_read_only is on for " + user_ + ", so that nobody can lead the pipeline",
+            "default_transaction_read_only is on for " + user_ + ", so that no process can lead the pipeline",
             "take it from the role, the database or the server: alter role " + user_ +
                 " set default_transaction_read_only = off");
     }
     if (!session_.tells_wal()) {
       warn("source",
-           "the server does not tell where its WAL ends, so each batch costs it one more flush of the WAL",
+           "the server does not show where its WAL ends, so each batch costs it one more flush of the WAL",
            "grant execute on pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn and "
-           "pg_current_wal_flush_lsn, where it can be granted (Aurora: turn logical replication on)");
+           "pg_current_wal_flush_lsn, if it can be granted (Aurora: turn logical replication on)");
     }
     if (facts[3].c_str() == std::string("SQL_ASCII")) {
       warn("source", "the database's encoding is SQL_ASCII: texts that are not UTF-8 cannot be indexed");
@@ -116,7 +117,7 @@ class Preflight {
   void warn_of_differences() {
     if (!applied_.pipeline) return;
     if (is_older_) {
-      warn("source.schema", "an older lockstep has made it, so what has changed since then is not known",
+      warn("source.schema", "an older lockstep has made it, so the changes since then are not known",
            "run `lockstep apply`");
       return;
     }
@@ -170,7 +171,7 @@ class Preflight {
       if (is_superuser(owner)) continue;
       fault("table " + name,
             "it belongs to " + owner + ", and its triggers run with the rights of " + schema_owner_ +
-                ", a superuser, whom the owner can have run any code",
+                ", a superuser, so the owner can run any code as a superuser",
             remedy_by_its_owner());
       return;
     }
@@ -189,7 +190,8 @@ class Preflight {
   std::vector<Finding> missing_for_apply() const {
     std::vector<Finding> missing;
     const auto add = [&](std::string message, std::string remedy) {
-      missing.push_back({Severity::kError, "role " + user_, std::move(message), std::move(remedy)});
+      missing.push_back({Severity::kError, "role " + user_, std::move(message), std::move(remedy),
+                         Finding::Cause::kServer});
     };
     const std::string quoted_user = session_.quote_name(user_);
     if (schema_owner_.empty() && !may_create_schema_) {
@@ -250,7 +252,7 @@ class Preflight {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
            "alter table " + name + " set logged, or verify after a crash");
     } else if (persistence == "t") {
-      fault("table " + name, "it is temporary", "track a table that stays");
+      findings_.push_back({Severity::kError, "table " + name, "it is temporary", "track a table that stays"});
     }
     if (facts[3].as<bool>()) {
       warn("table " + name,

@@ -52,7 +52,7 @@ Resolver from_values(const ResolverRequest& request) {
     resolver.fault = "the values are of type " + request.value_type + ", but _id of " + request.view.name +
                      " is of type " + request.id.type;
     resolver.remedy =
-        "say how to get from one to the other: row = \"…\" for another value, column = \"…\" for another "
+        "give the way from one to the other: row = \"…\" for another value, column = \"…\" for another "
         "column of the view, or keys = \"select … = any($1)\"";
     return resolver;
   }
@@ -90,8 +90,7 @@ Resolver from_column(PostgresTransaction& transaction, const ResolverRequest& re
         "column: _id and " + request.column + " of view " + request.view.name +
         " do not come from one row of one table, so the view itself is asked; a document that a change "
         "takes out of the view is not found any more";
-    resolver.remedy =
-        "if that can happen, say with keys = \"select … = any($1)\" how to find the documents in tables";
+    resolver.remedy = "if that can happen, find the documents in tables with keys = \"select … = any($1)\"";
   }
   resolver.query = "select (d." + id_name + ")::text from " + from + " as d where d." + matched->quoted +
                    " " + matched->equality + " any($1) and (d." + id_name + ")::text is not null";
@@ -126,7 +125,7 @@ Resolver from_keys(PostgresTransaction& transaction, const ResolverRequest& requ
       lent_rights(transaction, request.schema_name, probe, request.value_type);
   if (!lent.empty()) {
     resolver.fault = "keys: " + in_words(lent.front());
-    resolver.remedy = "run it as the owner of what the query reads";
+    resolver.remedy = "run it as the owner of the tables that the query reads";
     return resolver;
   }
   if (const auto complaint = columns_of(transaction, probe, request.value_type, columns)) {

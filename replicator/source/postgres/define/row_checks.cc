@@ -69,12 +69,12 @@ class RowChecks {
     if (!session[0].as<bool>()) {
       return fault(index.line, "rendering some rows of view " + index.view + ": " + complaint->message,
                    "run this with --as URL of the owner; `lockstep plan --as URL --role " +
-                       session[1].as<std::string>() + "` prints what the role of `lockstep run` needs");
+                       session[1].as<std::string>() +
+                       "` prints the rights that the role of `lockstep run` needs");
     }
-    fault(
-        index.line, "rendering some rows of view " + index.view + ": " + complaint->message,
-        "a function that the view calls reads with the rights of who reads the view: give these to the role "
-        "of `lockstep run`, or let the function be security definer");
+    fault(index.line, "rendering some rows of view " + index.view + ": " + complaint->message,
+          "a function that the view calls reads with its caller's rights: give these to the role "
+          "of `lockstep run`, or let the function be security definer");
   }
 
   // What is there for an application's session and not for ours is found through the search_path.
@@ -160,7 +160,7 @@ class RowChecks {
     warn(track.line,
          "keys of table " + track.table +
              " look for a changed row in that table, where a deleted one is not found, so its documents stay",
-         "say row = \"…\" instead, with what the query selects");
+         "write row = \"…\" instead, with what the query selects");
   }
 
   // Searches that have no index.
@@ -217,7 +217,7 @@ class RowChecks {
     if (names_other_table(expression))
       return "no index can serve " + expression + ", which has columns of several tables; take those of one";
     return create + expression +
-           "), which PostgreSQL refuses where a part is not immutable, as a date, a time or an enum as text "
+           "), which PostgreSQL refuses if a part is not immutable, as a date, a time or an enum as text "
            "is not";
   }
 
@@ -284,7 +284,7 @@ class RowChecks {
              warn(track.line,
                   std::string("none of ") + row[0].c_str() + " rows of " + track.table +
                       " has a value that is an _id of view " + index.view + ": " + capture.expression,
-                  "say with row, column or keys how to get from its rows to documents");
+                  "give the way from its rows to documents with row, column or keys");
            });
     }
   }
@@ -301,7 +301,7 @@ class RowChecks {
     warn(track.line,
          capture.expression + " of " + track.table + " refers to " + found[0][0].c_str() +
              ", and _id of view " + index.view + " is the " + name_of_column(*id),
-         "say with row, column or keys how to get from its rows to documents");
+         "give the way from its rows to documents with row, column or keys");
   }
 
   std::string name_of_column(const CommonOrigin& origin) {

@@ -109,19 +109,19 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   if (!view) throw UsageError("view " + name + ": " + why);
   if (view->kind != 'v')
     throw UsageError(view->name + " is a " + std::string(kind_name(view->kind)) +
-                     ", not a view; for a table say --table");
+                     ", not a view; for a table give --table");
   const PostgresColumn* id = view->column("_id");
   if (id == nullptr)
     throw UsageError(
         "view " + view->name +
-        " has no column _id; name the column that tells its documents apart: " + "select … as _id");
+        " has no column _id; name the column that identifies its documents: " + "select … as _id");
   require_trust(transaction, view->name);
   ViewShape shape;
   shape.name = view->name;
   for (const PostgresColumn& column : view->columns) {
     GraphColumn described = column_of(transaction, column);
     if (const std::string unclear = look_at(transaction, view->name, described); !unclear.empty())
-      shape.unknown.push_back("what is in column " + described.quoted + ", so it cannot be searched: " +
+      shape.unknown.push_back("the contents of column " + described.quoted + ", so it cannot be searched: " +
                               unclear + "; change its mapping before you apply");
     shape.columns.push_back(std::move(described));
   }

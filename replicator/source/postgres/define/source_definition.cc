@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/exposure.h"
 #include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/postgres/session/array.h"
@@ -37,11 +38,7 @@ std::map<std::string, std::vector<std::string>> PostgresSourceDefinition::docume
   for (const IndexConfig& index : config_.indices) {
     std::string why;
     const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
-    if (!view) continue;
-    std::vector<std::string>& names = fields[index.alias];
-    for (const PostgresColumn& column : view->columns) {
-      if (!column.name.starts_with('_')) names.push_back(column.name);
-    }
+    if (view) fields[index.alias] = shape_of(*view, {}).fields;
   }
   return fields;
 }

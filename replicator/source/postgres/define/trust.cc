@@ -221,7 +221,8 @@ Finding to_finding(const std::vector<LentRight>& lent, const Config& config) {
   return {Finding::Severity::kError, "role " + lent.front().role, message,
           "run it as the owner of the tables, or as a role that is a member of it and of nothing else: --as "
           "postgresql://" +
-              lent.front().owner + "@" + url.substr(at == std::string::npos ? begin : at + 1)};
+              lent.front().owner + "@" + url.substr(at == std::string::npos ? begin : at + 1),
+          Finding::Cause::kServer};
 }
 
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config) {
@@ -234,7 +235,7 @@ std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Co
   if (role.empty()) return std::nullopt;
   const std::string quoted = text(transaction, "select quote_ident($1)", role);
   const std::string schema = "schema " + transaction.session().schema();
-  PlanStep all{PlanStep::Action::kChange, "owner of " + schema + " and of what is in it",
+  PlanStep all{PlanStep::Action::kChange, "owner of " + schema + " and of its contents",
                quoted + ", the owner of the tracked tables", ""};
   if (!has_schema(transaction, config)) {
     all.sql = "alter " + schema + " owner to " + quoted;

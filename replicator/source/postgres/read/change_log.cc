@@ -19,6 +19,8 @@ namespace {
 // exact, so 1 ms mostly took 2. (pg_sleep in PostgreSQL's src/backend/utils/adt/misc.c)
 constexpr std::chrono::microseconds kBelowWholeMilliseconds{100};
 
+constexpr std::chrono::milliseconds kUnlessAwaited{100};
+
 }  // namespace
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
@@ -31,6 +33,12 @@ std::unique_ptr<SourceTransaction> PostgresChangeLog::begin_repair() {
 
 std::unique_ptr<PageConnection> PostgresChangeLog::page_connection() {
   return std::make_unique<PostgresPageConnection>(source_, purpose_ + ", pages of jobs", pipeline_);
+}
+
+bool PostgresChangeLog::cancel_reading() {
+  session_.cancel();
+  sharing_.cancel_statements();
+  return true;
 }
 
 std::unique_ptr<SourceSnapshot> PostgresChangeLog::read() {
@@ -59,38 +67,32 @@ bool PostgresChangeLog::has_passed(const Position& position) {
 
 bool PostgresChangeLog::may_have_changed(const Position& position) {
   const PostgresPosition at = PostgresPosition::from(position);
-  if (std::exchange(changed_, false) || !at.cur.empty()) return noted(true);
-  return noted(session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() !=
-               at.prev);
+  if (std::exchange(changed_, false) || !at.cur.empty()) return true;
+  return session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
 }
 
+// Whatever was committed makes another snapshot current.
 bool PostgresChangeLog::await_change(const Position& position, std::chrono::milliseconds check_every,
                                      std::chrono::milliseconds at_most) {
   using Seconds = std::chrono::duration<double>;
   const PostgresPosition at = PostgresPosition::from(position);
   const Seconds pause = check_every - kBelowWholeMilliseconds;
-  changed_ =
-      noted(!at.cur.empty() || session_
-                                   .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)",
-                                        at.prev, pause.count(), Seconds(at_most).count())[0][0]
-                                   .as<bool>());
+  changed_ = !at.cur.empty() || session_
+                                    .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)",
+                                         at.prev, pause.count(), Seconds(at_most).count())[0][0]
+                                    .as<bool>();
   return changed_;
 }
 
-bool PostgresChangeLog::noted(bool changed) {
-  if (changed) stood_still_ = false;
-  return changed;
-}
-
-bool PostgresChangeLog::is_awaited() {
+std::chrono::milliseconds PostgresChangeLog::save_within() {
   bool awaited = false;
-  session_.translating("looking whether somebody waits", [&] {
+  session_.translating("looking for waiting commands", [&] {
     if (!awaited_) {
       awaited_ = std::make_unique<PostgresAwaited>(session_.connection(), pipeline_.applied.identity);
     }
     awaited = awaited_->is_awaited(std::chrono::steady_clock::now());
   });
-  return awaited;
+  return awaited ? std::chrono::milliseconds::zero() : kUnlessAwaited;
 }
 
 UnfinishedJobs PostgresChangeLog::jobs() {
@@ -99,7 +101,7 @@ UnfinishedJobs PostgresChangeLog::jobs() {
 }
 
 std::vector<DueList> PostgresChangeLog::due() {
-  PostgresTransaction direct(session_, "loading what is due", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "loading the due list", Isolation::kEachStatement);
   return load_due(direct, pipeline_);
 }
 

@@ -2,7 +2,6 @@
 // changed between them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,29 +33,19 @@ class PostgresChangeLog final : public ChangeLog {
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override;
-  Canceller canceller() override {
-    return [this] {
-      session_.cancel();
-      sharing_.cancel_statements();
-    };
-  }
+  bool cancel_reading() override;
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
-  bool stood_still() override { return std::exchange(stood_still_, true); }
-  bool is_awaited() override;
-  SavePace save_pace() override { return {}; }
+  std::chrono::milliseconds save_within() override;
   UnfinishedJobs jobs() override;
   std::vector<DueList> due() override;
   std::optional<FoundDue> find_due(const AppliedIndex& index) override;
 
  private:
-  /// `changed`, which it notes for stood_still(): whatever was committed makes another snapshot current.
-  bool noted(bool changed);
-
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const SourceConfig source_;
@@ -64,8 +53,7 @@ class PostgresChangeLog final : public ChangeLog {
   SharedRendering sharing_;
   PostgresDueFinder finder_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
-  bool stood_still_ = false;                  // no look has found a change since the last stood_still()
-  std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first is_awaited() on
+  std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first save_within() on
 };
 
 }  // namespace lockstep

@@ -1,32 +1,21 @@
 #include "replicator/source/postgres/read/dead_letter_box.h"
 
-#include <ctime>
 #include <string>
 
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
 #include "replicator/source/postgres/session/transaction.h"
+#include "replicator/wall_time.h"
 
 namespace lockstep {
 namespace {
 
-using Time = std::chrono::system_clock::time_point;
-
 constexpr std::string_view kDeadLetterTable = "dead_letter";
 
-// As a timestamptz, to the microsecond: PostgreSQL keeps no more.
-std::optional<std::string> text_of(const std::optional<Time>& time) {
-  using std::chrono::floor, std::chrono::microseconds, std::chrono::seconds;
-  if (!time) return std::nullopt;
-  const auto second = floor<seconds>(*time);
-  const std::time_t whole = std::chrono::system_clock::to_time_t(second);
-  std::tm utc{};
-  gmtime_r(&whole, &utc);
-  char text[64];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc);
-  const std::string fraction = std::to_string(floor<microseconds>(*time - second).count());
-  return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
+// PostgreSQL keeps no more.
+std::optional<std::string> text_of(const std::optional<WallTime>& time) {
+  return time ? std::optional(utc_text_to_the_microsecond(*time)) : std::nullopt;
 }
 
 // The first seven columns of a row of `find_dead_letters` or `find_due_dead_letters`.
@@ -54,10 +43,10 @@ pqxx::result PostgresDeadLetterBox::run(std::string_view doing, std::string_view
                            filter.error, text_of(filter.since), text_of(filter.until), parameters...);
 }
 
-Time PostgresDeadLetterBox::now() {
+WallTime PostgresDeadLetterBox::now() {
   const pqxx::result row =
       session_.ask("asking for the time", "select (extract(epoch from clock_timestamp()) * 1000000)::bigint");
-  return Time(std::chrono::microseconds(row[0][0].as<std::int64_t>()));
+  return WallTime(std::chrono::microseconds(row[0][0].as<std::int64_t>()));
 }
 
 std::int64_t PostgresDeadLetterBox::count(const DeadLetterFilter& filter) {

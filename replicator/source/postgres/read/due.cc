@@ -16,8 +16,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kDueTable = "due";
-const Doing kLoading("loading what is due");
-const Doing kAdding("noting what is due");
+const Doing kLoading("loading the due list");
+const Doing kAdding("adding to the due list");
 const Doing kFinding("finding the documents of a large change");
 
 // Of a large transaction, in one transaction of ours: enough rows that a million of them do not take long,
@@ -154,7 +154,7 @@ std::vector<FoundDocument> PostgresDue::without_waiting(IndexId index,
 }
 
 NextDue PostgresDue::next(IndexId index, const std::vector<DueNumber>& in_hand) {
-  const pqxx::row row = transaction_.run(Doing("reading what is due"), postgres_sql("next_due"), index.value,
+  const pqxx::row row = transaction_.run(Doing("reading the due list"), postgres_sql("next_due"), index.value,
                                          numbers_literal(in_hand))[0];
   NextDue next;
   next.has_changes = row[4].as<bool>();
@@ -248,7 +248,7 @@ std::vector<IndexId> PostgresDue::take_off(const std::vector<WrittenPage>& pages
   }
   const double pause = std::chrono::duration<double>(kTriedAgainAfter).count();
   for (const pqxx::row& row :
-       transaction_.run(Doing("taking off what is written"), postgres_sql("take_off_pages"),
+       transaction_.run(Doing("removing from the due list"), postgres_sql("take_off_pages"),
                         numbers_literal(numbers_of(pages)), versions + "}", pause)) {
     joined.push_back({row[0].as<int>()});
   }

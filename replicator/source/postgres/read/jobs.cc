@@ -16,10 +16,6 @@ constexpr std::string_view kJobTable = "job";
 const Doing kLoadingJobs("loading the jobs");
 const Doing kAddingJob("adding a job");
 
-std::optional<std::string> text_unless_null(const pqxx::field& field) {
-  return field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str());
-}
-
 // Otherwise the view would seem to be what cannot be read.
 void require_id_of_view(PostgresTransaction& transaction, const PostgresPipeline& pipeline, const Job& job) {
   const auto* const after = std::get_if<AfterDocument>(&job.position);
@@ -37,8 +33,8 @@ Job job_of(JobId id, IndexId index, const pqxx::row& row) {
   Job job;
   job.id = id;
   job.index = index;
-  job.kind = job_kind(text_unless_null(row[2]), id);
-  job.position = job_position(text_unless_null(row[3]), job.kind, id);
+  job.kind = job_kind(optional_text(row[2]), id);
+  job.position = job_position(optional_text(row[3]), job.kind, id);
   job.done = stored<std::int64_t>(row[4], kJobTable);
   if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
   job.reason = stored<std::string>(row[6], kJobTable);

@@ -8,16 +8,14 @@
 #include <vector>
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
-#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
 
-constexpr const char* kTaking = "taking the lead";
+constexpr const char* kTaking = "becoming leader";
 constexpr int kMostChanges = 3;
 
 // How far the WAL is flushed. Where the server does not tell of it, transactions count how far it has come.
@@ -66,7 +64,7 @@ void PostgresLead::require_primary() {
   if (!session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>())
     return;
   throw Error({kTaking, "the source is a standby",
-               "let source.url name the primary (a standby cannot tell which transactions are still running)",
+               "let source.url name the primary (a standby cannot show which transactions are still running)",
                Retry::kLater, Server::kSource});
 }
 
@@ -91,7 +89,7 @@ PostgresLead::Keys PostgresLead::keys() {
 }
 
 std::vector<LeadLock> PostgresLead::locks() {
-  PostgresTransaction direct(session_, "asking who leads", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "looking for the leader", Isolation::kEachStatement);
   return lead_locks(direct, pipeline_.applied.identity);
 }
 
@@ -137,7 +135,7 @@ SourceIdentity PostgresLead::identity() {
       statement_with_place(session_, "identify_source",
                            {{"timeline", session_.tells_wal() ? kTimelineOfWal : "''"},
                             {"progress", session_.tells_wal() ? kProgressOfWal : kProgressWithoutWal}});
-  const pqxx::row row = session_.ask("asking the source who it is", statement, pipeline_.id())[0];
+  const pqxx::row row = session_.ask("asking for the source's identity", statement, pipeline_.id())[0];
   const PostgresPlace here{row[0].c_str(), row[1].c_str()};
   const PostgresPlace known{row[2].c_str(), row[3].c_str()};
   return {is_same(known, here) ? known.name : here.name, row[4].c_str(), row[5].as<std::int64_t>(),
@@ -152,28 +150,16 @@ Epoch PostgresLead::epoch() {
 }
 
 KnownPartners PostgresLead::known_partners() {
-  KnownPartners partners;
-  for (const pqxx::row& row :
-       session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_.id())) {
-    if (row[0].is_null()) throw missing_value("lockstep's table checkpoint", "partners.place");
-    partners.place = row[0].c_str();
-    partners.quiet = row[1].as<bool>();
-    partners.landed = row[2].as<bool>();
-    if (!row[3].is_null()) partners.targets[IndexId{row[3].as<int>()}] = row[4].c_str();
-  }
-  return partners;
+  const pqxx::result row = session_.ask(
+      "loading the identities of both sides",
+      "select partners::text as partners from {schema}.checkpoint where pipeline = $1", pipeline_.id());
+  return row.empty() ? KnownPartners{} : partners_in(stored<std::string>(row[0][0], "checkpoint"));
 }
 
 Epoch PostgresLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
-  std::vector<IndexId> indices;
-  std::vector<std::string> uuids;
-  for (const auto& [index, uuid] : partners.targets) {
-    indices.push_back(index);
-    uuids.push_back(uuid);
-  }
   constexpr const char* kDoing = "raising the epoch";
   return epoch_of(session_.ask(kDoing, statement_with_place(session_, "raise_epoch"), pipeline_.id(),
-                               at_least.value, partners.place, ids_literal(indices), array_literal(uuids)),
+                               at_least.value, partners.place, targets_text(partners)),
                   kDoing);
 }
 

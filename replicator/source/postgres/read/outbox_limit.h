@@ -14,7 +14,7 @@ class PostgresOutboxLimit {
   /// REQUIRES: `session` outlives this and has no transaction open during a call.
   explicit PostgresOutboxLimit(PostgresSession& session) : session_(session) {}
 
-  /// As that of OutboxCare.
+  /// As that of OutboxMaintenance.
   bool has_given_up();
 
   /// Whether the triggers drop changes now.
@@ -29,7 +29,7 @@ class PostgresOutboxLimit {
   /// Has the triggers write again. They stop when the outbox becomes full again. REQUIRES: is_full().
   void capture_again();
 
-  /// Makes up for what was dropped, as OutboxCare::resume() does, once nobody drops anything any more.
+  /// Makes up for what was dropped, as OutboxMaintenance::resume() does, once nobody drops anything any more.
   bool resume();
 
   std::int64_t outbox_size();

@@ -16,13 +16,12 @@
 namespace lockstep {
 namespace {
 
-AppliedIndex applied_index(const PostgresIndex& index, std::string set_aside) {
+AppliedIndex applied_index(const PostgresIndex& index) {
   AppliedIndex applied;
   applied.id = index.id;
   applied.alias = index.alias;
   applied.view = index.view;
   applied.routed = index.routed;
-  applied.set_aside = std::move(set_aside);
   return applied;
 }
 
@@ -58,9 +57,10 @@ void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
       index.routed = stored<bool>(row[4], kTable);
       index.fields =
           nlohmann::json::parse(stored<std::string>(row[5], kTable)).get<std::vector<std::string>>();
-      pipeline.applied.indices.push_back(applied_index(index, row[6].c_str()));
-      pipeline.applied.indices.back().written_by = row[10].c_str();
-      pipeline.applied.indices.back().beside = row[11].c_str();
+      AppliedIndex& applied = pipeline.applied.indices.emplace_back(applied_index(index));
+      applied.set_aside = optional_text(row[6]);
+      applied.written_by = optional_text(row[10]);
+      applied.beside = optional_text(row[11]);
       pipeline.indices.push_back(std::move(index));
     }
     if (row[7].is_null()) continue;

@@ -14,7 +14,7 @@ Number parse_number(std::string_view text, std::string_view whole) {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc() || end != text.data() + text.size()) {
     throw Error({"reading a snapshot or position", "\"" + std::string(whole) + "\" is none",
-                 "somebody has changed the checkpoint by hand; run `lockstep remove` and `lockstep apply` to "
+                 "it was changed by hand; run `lockstep remove` and `lockstep apply` to "
                  "start over"});
   }
   return value;

@@ -66,7 +66,7 @@ bool PostgresReindexes::limit(ReindexId reindex, std::optional<std::int64_t> max
 
 bool PostgresReindexes::want(ReindexId reindex, ReindexWish wish, Force force) {
   return !session_
-              .ask("saying what is wanted of a reindex",
+              .ask("ordering a step of a reindex",
                    "update {schema}.reindex set wanted = coalesce(nullif($2, ''), wanted), forced = forced "
                    "or $3 "
                    "where id = $1 returning id",

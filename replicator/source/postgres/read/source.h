@@ -7,7 +7,7 @@
 #include "replicator/source/postgres/read/change_log.h"
 #include "replicator/source/postgres/read/dead_letter_box.h"
 #include "replicator/source/postgres/read/lead.h"
-#include "replicator/source/postgres/read/outbox_care.h"
+#include "replicator/source/postgres/read/outbox_maintenance.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/reindexes.h"
 #include "replicator/source/postgres/session/session.h"
@@ -27,7 +27,7 @@ class PostgresSource final : public Source {
   Lead& lead() override { return lead_; }
   ChangeLog& changes() override { return changes_; }
   DeadLetterBox& dead_letters() override { return dead_letters_; }
-  OutboxCare& outbox() override { return outbox_; }
+  OutboxMaintenance& outbox() override { return outbox_; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:
@@ -37,7 +37,7 @@ class PostgresSource final : public Source {
   PostgresLead lead_;
   PostgresChangeLog changes_;
   PostgresDeadLetterBox dead_letters_;
-  PostgresOutboxCare outbox_;
+  PostgresOutboxMaintenance outbox_;
   PostgresReindexes reindexes_;
 };
 

@@ -182,8 +182,9 @@ bool PostgresSourceTransaction::may_be_shown() {
     if (*seen_->epoch != epoch.value) throw deposed();
     return !checkpoint_ && acknowledged_.empty();
   }
-  const pqxx::result row = transaction_.run(Doing("asking what is durable"), postgres_sql("may_be_shown"),
-                                            pipeline_.id(), seen_ ? seen_->wal : std::nullopt);
+  const pqxx::result row =
+      transaction_.run(Doing("asking for the durable position"), postgres_sql("may_be_shown"), pipeline_.id(),
+                       seen_ ? seen_->wal : std::nullopt);
   if (row.empty() || stored<std::int64_t>(row[0][0], "checkpoint") != epoch.value) throw deposed();
   return row[0][1].as<bool>() && !checkpoint_ && acknowledged_.empty();
 }
@@ -243,7 +244,7 @@ void PostgresSourceTransaction::commit_acknowledged() {
 // written again.
 void PostgresSourceTransaction::take_off_written() {
   if (written_pages_.empty()) return;
-  PostgresTransaction direct(transaction_.session(), "taking off what is written", Isolation::kEachStatement);
+  PostgresTransaction direct(transaction_.session(), "removing from the due list", Isolation::kEachStatement);
   const std::vector<IndexId> joined = PostgresDue(direct).take_off(written_pages_);
   added_.due.insert(joined.begin(), joined.end());
 }

@@ -109,7 +109,7 @@ auto reading_rows(PostgresTransaction& transaction, const PostgresIndex& index, 
 
 Position PostgresViews::position() {
   const pqxx::result row =
-      transaction_.run(Doing("asking what is visible"), "select pg_current_snapshot()::text");
+      transaction_.run(Doing("asking for the snapshot"), "select pg_current_snapshot()::text");
   return PostgresPosition{row[0][0].c_str(), "", 0, 0}.to_position();
 }
 

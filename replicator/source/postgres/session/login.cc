@@ -23,7 +23,7 @@ struct Remedy {
   std::string_view text;
 };
 
-// What somebody has to mend.
+// What an operator has to fix.
 constexpr std::array<Remedy, 5> kRefusals = {{
     {"28P01", "correct source.password or its file, or the role's password in PostgreSQL"},
     {"28000",
@@ -54,6 +54,12 @@ bool fails_to_start(PGconn& connection) {
   return wants == PGRES_POLLING_FAILED;
 }
 
+std::string server_of(const PGconn& connection) {
+  const std::string host = PQhost(&connection);
+  const std::string port = PQport(&connection);
+  return host.starts_with('/') ? host + "/.s.PGSQL." + port : host + ":" + port;
+}
+
 }  // namespace
 
 std::optional<LoginRefusal> login_refusal(const std::string& parameters) {
@@ -65,6 +71,7 @@ std::optional<LoginRefusal> login_refusal(const std::string& parameters) {
   if (!refusal) return std::nullopt;
   refusal->role = PQuser(connection.get());
   refusal->database = PQdb(connection.get());
+  refusal->server = server_of(*connection);
   return refusal;
 }
 
@@ -83,18 +90,18 @@ std::optional<LoginRefusal> read_refusal(std::string_view verbose) {
 }
 
 PostgresError refused_login(std::string_view doing, const LoginRefusal& refusal) {
-  const std::string said = refusal.message + " (SQLSTATE " + refusal.sqlstate + ")";
+  const std::string server = refusal.server.empty() ? "" : ", server " + refusal.server;
+  const std::string said = refusal.message + " (SQLSTATE " + refusal.sqlstate + server + ")";
   const auto* const refuses = std::find_if(kRefusals.begin(), kRefusals.end(), [&](const Remedy& each) {
     return each.sqlstate == refusal.sqlstate;
   });
   if (refuses == kRefusals.end()) {
     const bool is_full = refusal.sqlstate == kNoRoom;
-    return {
-        {std::string(doing), "PostgreSQL takes no connection now: " + said,
-         is_full ? "end connections that nobody needs, or raise max_connections or the role's own limit" : "",
-         Retry::kLater, Server::kSource},
-        refusal.sqlstate,
-        refusal.message};
+    return {{std::string(doing), "PostgreSQL takes no connection now: " + said,
+             is_full ? "end unused connections, or raise max_connections or the role's own limit" : "",
+             Retry::kLater, Server::kSource},
+            refusal.sqlstate,
+            refusal.message};
   }
   return {
       {std::string(doing),

@@ -17,6 +17,7 @@ struct LoginRefusal {
   std::string message;  ///< "password authentication failed for user "lockstep""
   std::string role;
   std::string database;
+  std::string server = {};  ///< "localhost:5432", or the path of a socket; empty: it is not known
 };
 
 /// Tries to connect, for some seconds. None: no server answers, or it lets us in now. `parameters` is libpq's

@@ -95,7 +95,7 @@ PostgresError lost_connection(std::string_view doing, const std::string& last_wo
   const std::string lost = "the connection to PostgreSQL was lost";
   if (!last_words.empty()) return unanswered(doing, lost + "; its last words: " + last_words);
   return unanswered(doing, lost,
-                    "PostgreSQL's log says whether it has ended the session, by transaction_timeout "
+                    "PostgreSQL's log shows whether it has ended the session, by transaction_timeout "
                     "(SQLSTATE 25P04) for instance");
 }
 
@@ -110,7 +110,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   } catch (const pqxx::in_doubt_error&) {
     throw unanswered(
         doing,
-        "the connection to PostgreSQL was lost in the commit, and nobody here knows whether it took "
+        "the connection to PostgreSQL was lost in the commit, and it is not known whether it took "
         "effect");
   } catch (const pqxx::broken_connection&) {
     // libpqxx says that it could not obtain the client encoding, or that it failed to connect.

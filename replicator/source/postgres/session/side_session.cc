@@ -14,7 +14,7 @@ PostgresSession& PostgresSideSession::session() {
   if (!is_connected) made = std::make_unique<PostgresSession>(source_, purpose_);
   const MutexLock lock(mutex_);
   if (made) session_ = std::move(made);
-  if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+  if (is_cancelled_) throw Error({"reading alongside the leader's connection", "it was cancelled"});
   return *session_;
 }
 

@@ -2,7 +2,9 @@
 // that names table and column, never a default.
 #pragma once
 
+#include <optional>
 #include <pqxx/pqxx>
+#include <string>
 #include <string_view>
 
 #include "replicator/unknown_value.h"
@@ -20,6 +22,11 @@ template <typename Value>
 Value stored(const pqxx::field& field, std::string_view table) {
   require_stored(field, table);
   return field.as<Value>();
+}
+
+/// The text of a field that may be null.
+inline std::optional<std::string> optional_text(const pqxx::field& field) {
+  return field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str());
 }
 
 }  // namespace lockstep

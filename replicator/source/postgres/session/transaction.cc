@@ -48,6 +48,13 @@ pqxx::result PostgresTransaction::execute(const Doing& doing, std::string_view s
   });
 }
 
+const pqxx::result& PostgresTransaction::look_up(std::string_view statement, long oid) {
+  const std::pair key(statement, oid);
+  const auto known = looked_up_.find(key);
+  return known != looked_up_.end() ? known->second
+                                   : looked_up_.emplace(key, run(statement, oid)).first->second;
+}
+
 pqxx::result PostgresTransaction::run_first(const Doing& doing, const std::string& statement,
                                             std::string_view literals) {
   std::string name;

@@ -6,10 +6,12 @@
 //   transaction.commit();
 #pragma once
 
+#include <map>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "replicator/source/postgres/session/postgres_error.h"
 #include "replicator/source/postgres/session/session.h"
@@ -65,6 +67,10 @@ class PostgresTransaction {
       return statements_->exec_prepared(session_.prepared(statement), parameters...);
     });
   }
+
+  /// As run(), for what the catalogue has of one object: a second time the first answer is given. REQUIRES:
+  /// `statement` outlives this, and nothing that runs in it changes that object.
+  const pqxx::result& look_up(std::string_view statement, long oid);
 
   /// As run_filled(), with parameters that are literals: a first statement takes `begin` along. Throws
   /// PostgresError.
@@ -125,6 +131,7 @@ class PostgresTransaction {
   const std::string_view begin_;  // the statement that begins it
   State state_;
   bool has_written_ = false;
+  std::map<std::pair<std::string_view, long>, pqxx::result> looked_up_;
   std::unique_ptr<pqxx::nontransaction> statements_;  // null: closed
 };
 

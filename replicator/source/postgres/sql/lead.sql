@@ -62,15 +62,12 @@ order by l.pid
 --   $1  the pipeline
 --   $2  an epoch that the new one must be above
 --   $3  which database this is
---   $4  indices, $5 the uuids of their real indices
+--   $4  JSON: by index the uuid of its real index
 --   place, unnamed_place  as in session/place.h; who may know more of the database than the last leader notes that
 update {schema}.checkpoint
 set epoch = greatest(epoch, $2::bigint) + 1,
     partners = jsonb_build_object('place', case when $3::text = {unnamed_place} then {place} else $3::text end,
-                                  'unnamed_place', {unnamed_place}, 'targets',
-                                  coalesce((select jsonb_object_agg(t.index, t.uuid)
-                                            from unnest($4::integer[], $5::text[]) as t(index, uuid)),
-                                           jsonb_build_object()))
+                                  'unnamed_place', {unnamed_place}, 'targets', $4::jsonb)
 where pipeline = $1
 returning epoch
 
@@ -78,8 +75,8 @@ returning epoch
 -- The indices of a pipeline with their tracks, a row for each track; an index without tracks has one row.
 --   $1  the pipeline
 select i.id, i.alias, i.view, i.id_type, i.routed, to_json(i.fields)::text as fields,
-       case when a.index is null then '' else coalesce(nullif(a.reason, ''), 'no reason is stored') end,
-       c.id, c.value_type, coalesce(t.resolver, ''), coalesce(i.written_by, ''), coalesce(r.alias, '')
+       case when a.index is not null then coalesce(nullif(a.reason, ''), 'no reason is stored') end,
+       c.id, c.value_type, coalesce(t.resolver, ''), i.written_by, r.alias
 from {schema}.index as i
   left join {schema}.set_aside as a on a.index = i.id
   left join {schema}.reindex as r on r.beside = i.id
@@ -87,13 +84,3 @@ from {schema}.index as i
   left join {schema}.capture as c on c.id = t.capture
 where i.pipeline = $1 and i.followed
 order by i.id, t.id
-
--- name: load_partners
--- What the last leader has noted of both sides: a row for each index, or one row without. The place is empty when nobody has
--- led, and null when the note has none.
---   $1  the pipeline
-select case when c.partners = '{}' then '' else c.partners ->> 'place' end, coalesce((c.partners ->> 'quiet')::boolean, false),
-       coalesce((c.partners ->> 'landed')::boolean, false), t.key, t.value
-from {schema}.checkpoint as c
-left join lateral jsonb_each_text(c.partners -> 'targets') as t on true
-where c.pipeline = $1

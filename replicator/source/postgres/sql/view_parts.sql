@@ -310,7 +310,7 @@ order by 1, 3
 
 -- name: differences_from_applied
 -- What is no longer as the last apply left it, but for views (read_definitions), or belongs to nothing: whether changes are
--- lost, and one sentence.
+-- lost, the name of a warning, and its values.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
 --   $3  the indices whose view is named as changed
@@ -345,14 +345,12 @@ with recursive members (relation, oid) as (
     left join pg_namespace as n on n.oid = c.relnamespace
   where c.relkind is distinct from 'f'
 )
-select true,
-       case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
-            else 'changes of ' || w.name || ' are not followed, since triggers of it are missing or disabled' end
-       || '; run `lockstep apply`'
+select true, case when w.oid is null then 'table_gone_or_renamed' else 'not_followed' end,
+       json_build_array(case when w.oid is null then w.relation else w.name end)::text
 from watched as w
 where w.oid is null or w.triggers < 4
 union all
-select false, 'index ' || i.alias || ': its documents have no ' || k.names || ', which view ' || i.view || ' has; run `lockstep apply`'
+select false, 'fields_missing', json_build_array(i.alias, k.names, i.view)::text
 from {schema}.index as i
   join pg_namespace as n on n.nspname = (parse_ident(i.view))[1]
   join pg_class as c on c.relnamespace = n.oid and c.relname = (parse_ident(i.view))[2]
@@ -365,18 +363,17 @@ from {schema}.index as i
       and not exists (select from {schema}.reindex as r where r.beside = i.id and r.kept_until is not null)) as k
 where i.pipeline = $1 and k.names is not null and i.id <> all($3::integer[])
 union all
-select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
+select false, 'part_left', json_build_array(p.name, p.relation)::text
 from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)
   and not exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
 union all
-select false, p.name || ', a part of ' || p.relation || ', is below other tables now, or was attached again, and the documents of its rows may be out of date; a running service sees to them within seconds, and `lockstep apply` does'
+select false, 'part_moved', json_build_array(p.name, p.relation)::text
 from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
   and p.above <> {schema}.tables_above(p.table_oid)
 union all
-select false, 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
-       || ', which no pipeline has; something else wrote it: delete the row'
+select false, 'row_of_no_index', json_build_array(s.name, coalesce(s.index::text, 'null'))::text
 from (
   select 'set_aside', a.index from {schema}.set_aside as a
   union
@@ -384,19 +381,16 @@ from (
 ) as s(name, index)
 where not exists (select 1 from {schema}.index as i where i.id = s.index)
 union all
-select false, 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
-       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+select false, 'job_of_no_index', json_build_array(j.id::text, coalesce(j.index::text, 'null'))::text
 from {schema}.job as j
 where j.pipeline = $1
   and not exists (select 1 from {schema}.index as i where i.id = j.index and i.pipeline = j.pipeline)
 union all
-select true, 'changes of ' || w.name || ' that a subscription makes are not followed, since they fire no statement trigger; '
-       || 'let source.url lead to the publisher, or run `lockstep verify --repair` after them'
+select true, 'subscribed', json_build_array(w.name)::text
 from watched as w
 where {subscribed}
 union all
-select false, 'triggers take ' || s.name || ' for ' || s.value || ', and lockstep''s session has ' || current_setting(s.name)
-       || ', so documents of changed rows may not be found; run `lockstep apply`'
+select false, 'settings_differ', json_build_array(s.name, s.value, current_setting(s.name))::text
 from (select distinct split_part(c.setting, '=', 1), substr(c.setting, strpos(c.setting, '=') + 1)
       from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
         cross join unnest(p.proconfig) as c(setting)

@@ -80,7 +80,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
                                                  postgres_sql("read_checkpoint"), watch_.pipeline_);
     if (row.empty()) {
-      throw Error({"asking how far Elasticsearch is", "somebody has removed the pipeline from the database",
+      throw Error({"asking how far Elasticsearch is", "the pipeline was removed from the database",
                    "run `lockstep apply` if you want it back"});
     }
     const Checkpoint at = checkpoint_of(row[0]);
@@ -111,7 +111,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     const std::optional<std::string> transaction =
         transaction_ ? std::optional(std::to_string(transaction_->value)) : std::nullopt;
     const pqxx::row row = watch_.session_.ask(
-        "asking what is committed",
+        "asking for the last commit",
         fill_placeholders(postgres_sql("take_point"),
                           {{"schema", "{schema}"}, {"changed_parts", postgres_sql("find_changed_parts")}}),
         watch_.pipeline_, watch_.schema_name_, transaction)[0];
@@ -197,7 +197,7 @@ PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
   if (row[4].as<bool>()) {
     throw Error(
         {"asking how far Elasticsearch is", "the source is a standby",
-         "let source.url name the primary (a standby cannot tell which transactions are still running)",
+         "let source.url name the primary (a standby cannot show which transactions are still running)",
          Retry::kLater, Server::kSource});
   }
   pipeline_ = row[0].as<int>();
@@ -216,7 +216,7 @@ void PostgresAppliedWatch::load_captures() {
 }
 
 std::string PostgresAppliedWatch::altered_index() {
-  constexpr const char* kDoing = "looking for what has changed since the last apply";
+  constexpr const char* kDoing = "looking for changes since the last apply";
   {
     PostgresTransaction direct(session_, kDoing, Isolation::kEachStatement);
     if (are_as_stored(direct, pipeline_)) return {};
@@ -249,7 +249,7 @@ PostgresAppliedWatch::TransactionState PostgresAppliedWatch::state_of(Transactio
   if (state == "aborted") return TransactionState::kRolledBack;
   if (state == "committed" || state == "old") return TransactionState::kCommitted;
   throw Error({"looking for transaction " + number,
-               "the server says \"" + state + "\", which this lockstep does not know",
+               "the server reports \"" + state + "\", which this lockstep does not know",
                "install a newer lockstep"});
 }
 
@@ -272,7 +272,7 @@ std::vector<SearchedIndex> PostgresAppliedWatch::searched_indices() {
 }
 
 bool PostgresAppliedWatch::is_led() {
-  PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "looking for a leader", Isolation::kEachStatement);
   return lockstep::is_led(lead_locks(direct, identity_));
 }
 

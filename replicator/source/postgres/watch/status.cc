@@ -79,7 +79,7 @@ IndexStatus index_of(const nlohmann::json& json) {
     index.refused.push_back({stored_at<std::string>(kind, "error", "dead_letter"), kind.at("documents")});
     index.dead_letters += index.refused.back().documents;
   }
-  if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
+  if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside").get<std::string>();
   for (const nlohmann::json& job : json.at("jobs")) index.jobs.push_back(job_of(job));
   if (const nlohmann::json& due = json.at("due"); !due.is_null()) {
     index.due = DueList{.index = index.id, .documents = due.at("documents"), .changes = due.at("changes")};
@@ -117,7 +117,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
   if (!json.at("leader").is_null()) status.leader = leader_of(json.at("leader"));
   // Who cannot take the lead cannot write why.
   if (json.at("takes_no_writes").get<bool>())
-    status.obstacle = "nobody can take the lead: default_transaction_read_only is on";
+    status.obstacle = "no process can become leader: default_transaction_read_only is on";
   for (const nlohmann::json& index : json.at("indices")) status.indices.push_back(index_of(index));
   for (const nlohmann::json& reindex : json.at("reindexes")) status.reindexes.push_back(reindex_of(reindex));
   return status;

@@ -43,14 +43,15 @@ void PostgresStatusWriter::publish(const PublishedStatus& status) {
 }
 
 bool PostgresStatusWriter::is_led() {
-  PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "looking for a leader", Isolation::kEachStatement);
   return lockstep::is_led(lead_locks(direct, identity_));
 }
 
 std::vector<LockWait> PostgresStatusWriter::lock_waits() {
   std::vector<LockWait> waits;
-  for (const pqxx::row& row : session_.ask("asking who holds the leader up", postgres_sql("lock_waits"),
-                                           "lockstep " + pipeline_name_ + " tail")) {
+  for (const pqxx::row& row :
+       session_.ask("asking which sessions block the leader", postgres_sql("lock_waits"),
+                    "lockstep " + pipeline_name_ + " tail")) {
     waits.push_back(
         {waiter_of(row[0].c_str()), row[1].c_str(), row[2].as<int>(), row[3].c_str(), row[4].c_str()});
   }

@@ -16,7 +16,7 @@ std::optional<SqliteColumnOrigin> column_origin(SqliteConnection& connection, co
   const int code = sqlite3_prepare_v2(connection.handle(), query.c_str(), -1, &prepared, nullptr);
   const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, &sqlite3_finalize);
   if (code != SQLITE_OK)
-    throw sqlite_error("looking for what gives column " + column + " of view " + view, connection.handle(),
+    throw sqlite_error("looking for the source of column " + column + " of view " + view, connection.handle(),
                        code);
   const char* const table = sqlite3_column_table_name(prepared, 0);
   const char* const name = sqlite3_column_origin_name(prepared, 0);

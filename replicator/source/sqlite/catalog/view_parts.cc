@@ -39,7 +39,7 @@ SqliteViewParts stored_parts(std::string_view stored) {
   try {
     return nlohmann::json::parse(stored).get<SqliteViewParts>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error({"reading what an index was made from", error.what(),
+    throw Error({"reading the definition of an index", error.what(),
                  "lockstep's tables were written by something else; remove the pipeline and apply it again"});
   }
 }

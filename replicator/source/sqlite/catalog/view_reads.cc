@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kLooking = "looking for what a view reads";
+constexpr const char* kLooking = "looking for the tables that a view reads";
 
 constexpr std::array<std::string_view, 14> kEnvironment = {
     "date",      "time",       "datetime",     "julianday",         "strftime",

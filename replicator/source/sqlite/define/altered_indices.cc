@@ -11,11 +11,12 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/transaction.h"
 #include "replicator/source/template.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
 
-constexpr const char* kNoting = "noting what an index is made of";
+constexpr const char* kNoting = "noting the definition of an index";
 
 struct Found {
   std::int64_t schema_version = 0;
@@ -55,11 +56,8 @@ void note(SqliteConnection& connection, const SqliteApplied& applied, const Sqli
 }  // namespace
 
 std::string SqliteAlteredIndex::text() const {
-  if (!changed.empty())
-    return "what the documents of " + alias + " are made of has changed: " + listed(changed) +
-           "; run `lockstep apply`, which writes them again";
-  return "index " + alias + ": " + reason_to_compare(replaced) +
-         "; a running service compares the index with its view, and `lockstep apply` does";
+  if (!changed.empty()) return warning("documents_changed", {alias, listed(changed)});
+  return warning("compared", {alias, reason_to_compare(replaced)});
 }
 
 std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, const SqliteApplied& applied) {
@@ -73,7 +71,7 @@ std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, co
     SqliteAlteredIndex each{alias,
                             index.id,
                             index.followed,
-                            index.beside.empty(),
+                            !index.beside,
                             index.definition,
                             to_text(parts),
                             changed_parts(parts, index.definition),

@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kLookingForApplied = "looking for what was applied";
+constexpr const char* kLookingForApplied = "looking for the applied pipeline";
 
 int number(const SqliteColumn& column, std::string_view table) {
   return static_cast<int>(stored_integer(column, table));
@@ -95,7 +95,7 @@ class Loader {
                              " from {schema}_index where pipeline = ?1",
                          *applied_.pipeline);
     while (rows.step()) {
-      SqliteAppliedIndex index;
+      AppliedIndexRow index;
       index.id = number(rows[0], "index");
       index.view = stored_text(rows[2], "index");
       index.id_type = stored_text(rows[3], "index");
@@ -126,7 +126,7 @@ class Loader {
     }
   }
 
-  void load_tracks(SqliteAppliedIndex& index) {
+  void load_tracks(AppliedIndexRow& index) {
     SqliteStatement rows(connection_, kLookingForApplied,
                          "select capture, resolver from {schema}_track where index_id = ?1", index.id);
     while (rows.step()) {
@@ -147,14 +147,6 @@ class Loader {
 
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline) {
   return Loader(connection, pipeline).load();
-}
-
-std::vector<StoredIndex> stored_indices_of(const SqliteApplied& applied) {
-  std::vector<StoredIndex> indices;
-  for (const auto& [name, index] : applied.indices)
-    indices.push_back(
-        {name, index.beside, index.configured, index.was_swapped, index.followed, index.fields});
-  return indices;
 }
 
 std::string names_text(const std::vector<std::string>& names) {

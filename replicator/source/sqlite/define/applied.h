@@ -10,27 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/source/index_definition.h"
+#include "replicator/source/define/index_plan.h"
 #include "replicator/source/sqlite/define/wanted.h"
 
 namespace lockstep {
-
-struct SqliteAppliedIndex {
-  int id = 0;
-  std::string view;
-  std::string id_type;
-  bool routed = false;
-  std::vector<std::string> fields;
-  std::vector<std::string> json_fields;
-  std::string definition;
-  std::string configured;    ///< as definition_text() of it; empty: an older lockstep has stored none
-  bool followed = true;      ///< false: a reindex is about to begin with it
-  std::string beside = {};   ///< the alias beside whose index it is; empty: its own
-  bool was_swapped = false;  ///< of one beside: the alias has moved since the reindex began
-  std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
-
-  bool operator==(const SqliteAppliedIndex&) const = default;
-};
 
 struct SqliteAppliedTrigger {
   std::string table;
@@ -48,7 +31,7 @@ struct SqliteApplied {
   int last_index = 0;
   int last_capture = 0;
   std::vector<SqliteTableCapture> captures;
-  std::map<std::string, SqliteAppliedIndex> indices;     ///< by alias
+  AppliedIndices indices;
   std::map<std::string, SqliteAppliedTrigger> triggers;  ///< by name; of every pipeline
 
   bool operator==(const SqliteApplied&) const = default;
@@ -57,9 +40,6 @@ struct SqliteApplied {
 /// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws
 /// Error for a row that no lockstep has written.
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline);
-
-/// The pipeline's indices, by what they are defined.
-std::vector<StoredIndex> stored_indices_of(const SqliteApplied& applied);
 
 /// The JSON text of names, and back. Throws Error for any other text.
 std::string names_text(const std::vector<std::string>& names);

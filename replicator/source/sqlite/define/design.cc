@@ -15,6 +15,7 @@
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/catalog/view_links.h"
+#include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
 
@@ -30,7 +31,7 @@ std::string remedy_for(const std::string& complaint) {
   for (const char* const lacking : {"no such function", "no such collation sequence"}) {
     if (complaint.find(lacking) != std::string::npos) return kOnlyItsOwn;
   }
-  return "mend the view";
+  return "fix the view";
 }
 
 std::string column_names(const SqliteTable& table) {
@@ -110,7 +111,6 @@ class Designer {
     const SqliteViewReads& reads = *known;
     SqliteIndexDesign index;
     index.alias = config.alias;
-    index.view = view->name;
     index.line = place(config.line);
     index.json_fields = config.json_columns;
     index.configured = definition_text(config);
@@ -128,14 +128,10 @@ class Designer {
   bool describe_documents(const IndexConfig& config, const SqliteTable& view, SqliteIndexDesign& index) {
     if (view.column("_id") == nullptr) {
       fault(config.line, "view " + view.name + " has no column _id",
-            "name the column that tells its documents apart: select … as _id");
+            "name the column that identifies its documents: select … as _id");
       return false;
     }
-    index.id_type = id_type_of(connection_, view.name);
-    for (const SqliteTableColumn& column : view.columns) {
-      if (column.name == "_routing") index.routed = true;
-      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
-    }
+    static_cast<DocumentShape&>(index) = shape_of(view, {"", id_type_of(connection_, view.name), false, {}});
     for (const std::string& field : config.json_columns) {
       if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end()) continue;
       fault(config.line, "json: view " + view.name + " has no field " + field,
@@ -152,7 +148,7 @@ class Designer {
   void warn_of_reads(const IndexConfig& config, const SqliteTable& view, const SqliteViewReads& reads) {
     if (!reads.environment.empty()) {
       warn(config.line, "view " + view.name + " calls " + listed(reads.environment) +
-                            "; where that depends on the clock or on chance, documents are not written again "
+                            "; if that depends on the clock or on chance, documents are not written again "
                             "when it changes");
     }
     for (const auto& [name, read] : reads.tables) {
@@ -198,7 +194,7 @@ class Designer {
       warn(
           config.line,
           "view " + view.name + " has " + listed(compared.clauses) +
-              ": where it compares rows of several documents, a changed row of " + listed(tables) +
+              ": if it compares rows of several documents, a changed row of " + listed(tables) +
               " changes those of the others",
           "add a track with row, what these rows have in common, and keys from there to all of their _ids (a "
           "null is a value there, too), or with keys that select every _id: select … where $1 is not null");
@@ -316,8 +312,7 @@ class Designer {
     for (const std::string& name : capture.value)
       columns += (columns.empty() ? "" : ", ") + table.column(name)->quoted;
     fault(config.line, "the primary key of table " + table.name + " has several columns, which are no _id",
-          "say with row = '…' which _id of the view they make: row = 'json_array(" + columns +
-              ")' if that is its _id");
+          "give the _id of the view that they make: row = 'json_array(" + columns + ")' if that is its _id");
     return false;
   }
 
@@ -385,7 +380,7 @@ class Designer {
     if (capture.value.empty()) {
       fault(
           config.line, "table " + table.name + " has no primary key",
-          "give it one (VACUUM gives rows other rowids), or say with row = \"…\" which column or expression "
+          "give it one (VACUUM gives rows other rowids), or give row = \"…\": the column or expression that "
           "leads to its documents");
       return false;
     }

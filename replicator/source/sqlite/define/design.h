@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/source/define/index_plan.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/sqlite/catalog/view_parts.h"
 #include "replicator/source/sqlite/define/wanted.h"
@@ -24,17 +25,12 @@ struct SqliteTrackDesign {
   std::string line;  ///< "<file>:<line>"
 };
 
-struct SqliteIndexDesign {
+/// Its id_type is "integer", "text", or "any" where the values may have several types.
+struct SqliteIndexDesign : DescribedIndex {
   std::string alias;
-  std::string view;
-  std::string id_type;  ///< "integer", "text", or "any" where the values may have several types
-  bool routed = false;
-  std::vector<std::string> fields;
-  std::vector<std::string> json_fields;
   SqliteViewParts parts;
   std::vector<SqliteTrackDesign> tracks;
   std::string line;
-  std::string configured;  ///< as definition_text() says it
 };
 
 struct SqlitePipelineDesign {

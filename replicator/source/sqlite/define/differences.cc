@@ -14,6 +14,7 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/transaction.h"
 #include "replicator/source/template.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -79,15 +80,9 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
 }
 
 std::string in_words(const Broken& broken) {
-  if (!broken.misfit.empty() && broken.is_missing) {
-    return broken.misfit +
-           ", so changes are missed; run `lockstep apply`, with other tracks where they name what is gone";
-  }
   if (!broken.misfit.empty())
-    return broken.misfit + "; run `lockstep apply`, with other tracks where they name what is gone";
-  return "triggers of table " + broken.table + (broken.is_missing ? " are gone" : " do not fit it any more") +
-         ", so changes may be missed; a running service makes them again within seconds and compares, and "
-         "`lockstep apply` does";
+    return warning(broken.is_missing ? "changes_missed" : "tracks_misfit", {broken.misfit});
+  return warning(broken.is_missing ? "triggers_gone" : "triggers_misfit", {broken.table});
 }
 
 void add_capture_differences(SqliteConnection& connection, const SqliteApplied& applied,
@@ -97,7 +92,7 @@ void add_capture_differences(SqliteConnection& connection, const SqliteApplied& 
 }
 
 // A kept generation continues without what its view got later.
-void add_missing_fields(const std::string& alias, const SqliteAppliedIndex& index, const SqliteTable& view,
+void add_missing_fields(const std::string& alias, const AppliedIndexRow& index, const SqliteTable& view,
                         std::vector<SqliteDifference>& differences) {
   if (index.was_swapped) return;
   std::string names;
@@ -105,9 +100,7 @@ void add_missing_fields(const std::string& alias, const SqliteAppliedIndex& inde
     const bool is_known = std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end();
     if (!is_known) names += (names.empty() ? "" : ", ") + field;
   }
-  if (!names.empty())
-    differences.push_back({"index " + alias + ": its documents have no " + names + ", which view " +
-                           view.name + " has; run `lockstep apply`"});
+  if (!names.empty()) differences.push_back({warning("fields_missing", {alias, names, view.name})});
 }
 
 void add_view_differences(SqliteConnection& connection, const SqliteApplied& applied,
@@ -120,8 +113,7 @@ void add_view_differences(SqliteConnection& connection, const SqliteApplied& app
   for (const auto& [alias, index] : applied.indices) {
     const std::optional<SqliteTable> view = find_table(connection, index.view);
     if (!view) {
-      differences.push_back({"view " + index.view + " of index " + alias +
-                             " is gone; create it, or change the configuration and run `lockstep apply`"});
+      differences.push_back({warning("view_of_index_gone", {index.view, alias})});
     } else if (!altered.contains(alias)) {
       add_missing_fields(alias, index, *view, differences);
     }

@@ -10,7 +10,6 @@
 #include "replicator/embedded_file.h"
 #include "replicator/listed.h"
 #include "replicator/quantity.h"
-#include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
@@ -22,7 +21,6 @@ namespace lockstep {
 namespace {
 
 using Action = PlanStep::Action;
-using Tracks = std::set<std::pair<int, std::string>>;  // capture and resolver, which may be empty
 
 std::string quoted_or_null(const std::string& text) {
   return text.empty() ? "null" : quoted_text(text);
@@ -200,17 +198,7 @@ class Planner {
     return tracks;
   }
 
-  // Why the documents of an applied index may differ from its view now; empty: they don't.
-  std::string reason_to_repeat(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied,
-                               const Tracks& tracks) const {
-    if (applied.view != index.view) return "another view: " + index.view;
-    const std::vector<std::string> changed = changed_parts(index.parts, applied.definition);
-    if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
-        applied.fields != index.fields) {
-      return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
-    }
-    if (applied.json_fields != index.json_fields) return "other columns hold JSON";
-    if (applied.tracks != tracks) return "the tracks have changed";
+  std::string gap_of(const SqliteIndexDesign& index) const {
     for (const SqliteTrackDesign& track : index.tracks) {
       if (gaps_.contains(captures_[track.capture].id))
         return "triggers of " + track.table + " were missing or did not fit";
@@ -220,14 +208,13 @@ class Planner {
 
   void plan_index(const SqliteIndexDesign& index) {
     const auto applied = in_.applied.indices.find(index.alias);
-    const SqliteAppliedIndex* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
+    const AppliedIndexRow* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
-    const bool is_filled = is_new && in_.filled.contains(index.alias);
-    const std::string reason = is_filled ? "it has documents already"
-                               : is_new  ? "new index"
-                                         : reason_to_repeat(index, *known, tracks);
-    if (reason.empty()) return note_definition(index, *known);
+    const std::optional<IndexChange> change = lockstep::plan_index(
+        {index, tracks, known, in_.filled.contains(index.alias),
+         is_new ? std::vector<std::string>() : changed_parts(index.parts, known->definition), gap_of(index)});
+    if (!change) return note_definition(index, *known);
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->id);
     defined.holes["alias"] = quoted_text(index.alias);
@@ -245,18 +232,11 @@ class Planner {
           {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
     }
     defined.blocks["jobs"];
-    const bool is_followed = is_new || known->followed;
-    if (is_followed) defined.blocks["jobs"].push_back(job(is_filled ? "comparison" : "backfill", reason));
-    if (is_followed && (!is_new || is_filled)) defined.blocks["jobs"].push_back(job("sweep", reason));
-    step(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
-         is_filled     ? "follows view " + index.view + ", beginning with a comparison"
-         : is_new      ? "follows view " + index.view + ", beginning with a backfill"
-         : is_followed ? repetition_text(reason, known->id_type != index.id_type)
-                       : "follows view " + index.view + " when the reindex begins",
-         statements("define_index", defined));
+    for (const JobKind kind : change->jobs) defined.blocks["jobs"].push_back(job(kind, change->reason));
+    steps_.push_back(change_step(index.alias, *change, statements("define_index", defined)));
   }
 
-  void note_definition(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied) {
+  void note_definition(const SqliteIndexDesign& index, const AppliedIndexRow& applied) {
     if (const std::vector<std::string> replaced = noted_parts(applied.definition); !replaced.empty()) {
       const std::string why = reason_to_compare(replaced);
       Filling noted = filling();
@@ -264,18 +244,18 @@ class Planner {
       noted.holes["definition"] = quoted_text(to_text(index.parts));
       noted.holes["reason"] = quoted_text(why);
       noted.blocks["jobs"];
-      if (applied.followed) noted.blocks["jobs"] = {job("comparison", why), job("sweep", why)};
-      step(Action::kChange, "index " + index.alias, why + ": it is compared with its view",
-           statements("note_definition", noted));
+      if (applied.followed)
+        noted.blocks["jobs"] = {job(JobKind::kComparison, why), job(JobKind::kSweep, why)};
+      steps_.push_back(comparison_step(index.alias, why, statements("note_definition", noted)));
     }
     if (applied.configured == index.configured) return;
-    step(Action::kChange, "index " + index.alias, "note how it is defined",
-         "update " + schema_ + "_index set configured = " + quoted_text(index.configured) +
-             " where id = " + std::to_string(applied.id));
+    steps_.push_back(noting_step(index.alias, "update " + schema_ +
+                                                  "_index set configured = " + quoted_text(index.configured) +
+                                                  " where id = " + std::to_string(applied.id)));
   }
 
-  static Filling job(const std::string& kind, const std::string& reason) {
-    return {{{"kind", quoted_text(kind)}, {"total", "null"}, {"reason", quoted_text(reason)}}, {}};
+  static Filling job(JobKind kind, const std::string& reason) {
+    return {{{"kind", quoted_text(name_of(kind))}, {"total", "null"}, {"reason", quoted_text(reason)}}, {}};
   }
 
   void drop_indices() {
@@ -287,9 +267,7 @@ class Planner {
       if (is_wanted) continue;
       Filling dropped = filling();
       dropped.holes["id"] = std::to_string(applied.id);
-      step(Action::kDrop, "index " + alias,
-           "no longer in the configuration; the one in Elasticsearch is left as it is",
-           statements("drop_index", dropped));
+      steps_.push_back(drop_step(alias, statements("drop_index", dropped)));
     }
   }
 

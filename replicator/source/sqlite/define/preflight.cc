@@ -80,7 +80,7 @@ class Preflight {
     check_journal();
     design_ = design_pipeline(
         connection_, config_,
-        wanted_indices(config_, stored_indices_of(load_applied(connection_, config_.pipeline))));
+        wanted_indices(config_, stored_indices_of(load_applied(connection_, config_.pipeline).indices)));
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_documents();
     for (const SqliteIndexDesign& index : design_.indices) check_searches(index);
@@ -89,7 +89,8 @@ class Preflight {
       findings_.push_back({difference.loses_changes ? Severity::kError : Severity::kWarning,
                            "source",
                            std::move(difference.text),
-                           {}});
+                           {},
+                           Finding::Cause::kServer});
     }
   }
 
@@ -107,10 +108,14 @@ class Preflight {
 
   // --- the file ---
 
+  void server_fault(std::string message, std::string remedy = {}) {
+    findings_.push_back(
+        {Severity::kError, "source", std::move(message), std::move(remedy), Finding::Cause::kServer});
+  }
+
   bool check_sqlite() {
     if (sqlite3_libversion_number() >= kOldestSqlite) return true;
-    fault("source", std::string("lockstep runs with SQLite ") + sqlite3_libversion(),
-          "install 3.38 or newer");
+    server_fault(std::string("lockstep runs with SQLite ") + sqlite3_libversion(), "install 3.38 or newer");
     return false;
   }
 
@@ -118,9 +123,9 @@ class Preflight {
     if (!has_own_tables(connection_)) return true;
     try {
       if (pending_migrations(connection_).empty()) return true;
-      fault("source", "an older lockstep has made its tables in this file", "run `lockstep apply`");
+      server_fault("an older lockstep has made its tables in this file", "run `lockstep apply`");
     } catch (const UsageError& error) {
-      fault("source", error.what());
+      server_fault(error.what());
     }
     return false;
   }
@@ -130,7 +135,7 @@ class Preflight {
     if (!mode.step() || mode[0].text() == "wal") return;
     warn("source",
          "the journal mode is " + std::string(mode[0].text()) +
-             ": whoever reads keeps the application from committing, for some milliseconds at a time",
+             ": every reading keeps the application from committing, for some milliseconds at a time",
          "let the application run `pragma journal_mode = wal` once; lockstep never changes it");
   }
 
@@ -232,7 +237,7 @@ class Preflight {
       has_said_json_ = true;
       warn(place,
            "column " + name + " of view " + view.name + " holds JSON, and becomes a text in the documents",
-           "say json = [\"" + name + "\"] in [[index]] if it is meant as JSON");
+           "write json = [\"" + name + "\"] in [[index]] if it is meant as JSON");
     }
   }
 
@@ -292,7 +297,7 @@ class Preflight {
     warn(place, what + " reads " + std::to_string(read) + " rows one after the other" + scanned(query),
          "create an index on the columns by which they are found: EXPLAIN QUERY PLAN of " +
              in_one_line(without_own_function(query)) +
-             " says SCAN where it is missing; in a union, cast null to the type of the other branch");
+             " shows SCAN where it is missing; in a union, cast null to the type of the other branch");
   }
 
   SqliteConnection& connection_;
@@ -319,7 +324,7 @@ void check_file(const SqliteConnection& connection, std::vector<Finding>& findin
   if (const std::string network = network_of(path); !network.empty()) {
     fault(path.string() + " lies on a network file system (" + network +
               "), where SQLite's locks do not keep processes apart",
-          "run lockstep beside the application, on the disk of one machine");
+          "run lockstep on the machine of the application, with the file on its disk");
   }
   if (std::filesystem::exists(folder / "raft.db")) {
     fault(path.string() +
@@ -328,7 +333,7 @@ void check_file(const SqliteConnection& connection, std::vector<Finding>& findin
   }
   if (access(folder.c_str(), W_OK) != 0) {
     fault("nothing can be written into folder " + folder.string() +
-              ", where SQLite keeps files beside the database",
+              ", where SQLite keeps files next to the database",
           "let lockstep's user write there");
   }
 }

@@ -55,7 +55,7 @@ SqliteResolver from_column(SqliteConnection& connection, const SqliteTable& view
                        " do not come from one table, so the view itself is asked; a document that a change "
                        "takes out of the view is not found any more";
     resolver.remedy =
-        "if that can happen, say with keys = \"select … in (select value from json_each($1))\" how to find "
+        "if that can happen, give keys = \"select … in (select value from json_each($1))\" to find "
         "the documents in tables";
     return resolver;
   }

@@ -142,19 +142,19 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
   if (!view) throw UsageError("there is no view " + name);
   if (view->kind != SqliteTable::Kind::kView)
     throw UsageError(view->name + " is a " + std::string(kind_name(view->kind)) +
-                     ", not a view; for a table say --table");
+                     ", not a view; for a table give --table");
   if (!view->complaint.empty())
     throw UsageError("view " + view->name + " cannot be read: " + view->complaint);
   if (view->column("_id") == nullptr)
     throw UsageError("view " + view->name +
-                     " has no column _id; name the column that tells its documents apart: select … as _id");
+                     " has no column _id; name the column that identifies its documents: select … as _id");
   ViewShape shape;
   shape.name = plain_or_quoted(view->name);
   std::vector<std::string> empty;
   shape.columns = look_at_rows(*view, empty);
   for (const std::string& column : empty) {
     if (!column.starts_with('_'))
-      shape.unknown.push_back("what is in column " + column +
+      shape.unknown.push_back("the contents of column " + column +
                               ": no row has a value yet; its mapping is that of a text; change it before you "
                               "apply, and name the column in json = [...] if it holds JSON");
   }

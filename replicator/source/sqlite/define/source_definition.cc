@@ -84,11 +84,7 @@ std::map<std::string, std::vector<std::string>> SqliteSourceDefinition::document
   std::map<std::string, std::vector<std::string>> fields;
   for (const IndexConfig& index : config_.indices) {
     const std::optional<SqliteTable> view = find_table(connection_, index.view);
-    if (!view || !view->complaint.empty()) continue;
-    std::vector<std::string>& names = fields[index.alias];
-    for (const SqliteTableColumn& column : view->columns) {
-      if (!column.name.starts_with('_')) names.push_back(column.name);
-    }
+    if (view && view->complaint.empty()) fields[index.alias] = shape_of(*view, {}).fields;
   }
   return fields;
 }
@@ -133,10 +129,7 @@ std::map<std::string, std::vector<DefinitionDifference>> SqliteSourceDefinition:
     const auto row = applied.indices.find(index.alias);
     const std::optional<SqliteTable> view = find_table(connection_, index.view);
     if (row == applied.indices.end() || !view || !view->complaint.empty()) continue;
-    const SqliteAppliedIndex& applied_index = row->second;
-    const DocumentShape is{applied_index.view, applied_index.id_type, applied_index.routed,
-                           applied_index.fields};
-    auto found = compare_shapes(is, shape_of(*view, is));
+    auto found = compare_shapes(row->second, shape_of(*view, row->second));
     if (!found.empty()) differences.emplace(index.alias, std::move(found));
   }
   return differences;
@@ -144,7 +137,7 @@ std::map<std::string, std::vector<DefinitionDifference>> SqliteSourceDefinition:
 
 std::vector<std::string> SqliteSourceDefinition::redefined_aliases() {
   const SqliteSnapshot snapshot(connection_, "comparing definitions");
-  return redefined(config_, stored_indices_of(load_applied(connection_, config_.pipeline)));
+  return redefined(config_, stored_indices_of(load_applied(connection_, config_.pipeline).indices));
 }
 
 std::vector<std::string> SqliteSourceDefinition::altered_aliases() {
@@ -161,7 +154,7 @@ SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft(Definitions def
   Draft draft;
   draft.schema_version = connection_.schema_version();
   draft.applied = load_applied(connection_, config_.pipeline);
-  const std::vector<StoredIndex> stored = stored_indices_of(draft.applied);
+  const std::vector<StoredIndex> stored = stored_indices_of(draft.applied.indices);
   const SqlitePipelineDesign design =
       design_pipeline(connection_, config_,
                       definitions == Definitions::kWanted ? wanted_indices(config_, stored)
@@ -261,7 +254,7 @@ bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Pr
 }
 
 void SqliteSourceDefinition::drop_unneeded(const Progress& progress) {
-  constexpr const char* kDoing = "dropping what no index needs any more";
+  constexpr const char* kDoing = "dropping unneeded objects";
   std::vector<PlanStep> steps;
   write(kDoing, progress, [&] {
     require_migrated(connection_);
@@ -306,8 +299,8 @@ void SqliteSourceDefinition::write(const char* doing, const Progress& progress,
       if (error.primary_code() != SQLITE_BUSY) throw;
       if (std::chrono::steady_clock::now() > deadline) {
         throw Error({doing, error.parts().cause,
-                     "somebody had the file locked for too long: end the long transaction, or try again when "
-                     "less is going on",
+                     "the file was locked for too long: end the long transaction, or try again when "
+                     "the load is lower",
                      Retry::kLater, Server::kSource});
       }
       if (progress.waiting) progress.waiting("the file is locked; trying again: " + error.parts().cause);

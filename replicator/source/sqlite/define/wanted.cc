@@ -1,5 +1,7 @@
 #include "replicator/source/sqlite/define/wanted.h"
 
+#include "replicator/warnings.h"
+
 namespace lockstep {
 
 const SqliteViewReads* SqliteReads::of(const std::string& view) {
@@ -33,12 +35,11 @@ std::optional<std::vector<std::string>> counted_columns(SqliteReads& reads,
 }
 
 std::string misfit(const std::optional<SqliteTable>& table, const SqliteTableCapture& capture) {
-  if (!table || table->kind != SqliteTable::Kind::kTable) return "table " + capture.relation + " is gone";
+  if (!table || table->kind != SqliteTable::Kind::kTable) return warning("table_gone", {capture.relation});
   std::vector<std::string> columns = capture.value;
   if (capture.columns) columns.insert(columns.end(), capture.columns->begin(), capture.columns->end());
   for (const std::string& column : columns) {
-    if (table->column(column) == nullptr)
-      return "column " + column + " of table " + capture.relation + " is gone";
+    if (table->column(column) == nullptr) return warning("column_gone", {column, capture.relation});
   }
   return {};
 }

@@ -19,7 +19,7 @@ constexpr std::chrono::microseconds kLookAgain{50};
 
 // A save takes the write lock, and an application that does not wait for it fails. Nobody needs it sooner but
 // who waits for it.
-constexpr SavePace kUnlessAwaited{std::chrono::seconds(1), std::chrono::seconds(1)};
+constexpr std::chrono::milliseconds kUnlessAwaited{1'000};
 
 }  // namespace
 
@@ -65,7 +65,7 @@ Position SqliteChangeLog::checkpoint() {
 }
 
 bool SqliteChangeLog::has_passed(const Position& position) {
-  SqliteStatement pending(connection_, "asking what is acknowledged",
+  SqliteStatement pending(connection_, "asking for the acknowledged position",
                           "select 1 from {schema}_checkpoint as c join {schema}_outbox as o "
                           "on o.id > c.last_id and o.id <= ?2 "
                           "and o.capture in (select id from {schema}_capture where pipeline = ?1) "
@@ -84,6 +84,7 @@ bool SqliteChangeLog::may_have_changed(const Position& position) {
   return true;
 }
 
+// It sees the outbox alone, so it never knows that nothing at all was committed.
 bool SqliteChangeLog::await_change(const Position& position, std::chrono::milliseconds check_every,
                                    std::chrono::milliseconds at_most) {
   using Clock = std::chrono::steady_clock;
@@ -91,7 +92,7 @@ bool SqliteChangeLog::await_change(const Position& position, std::chrono::millis
   while (true) {
     if (may_have_changed(position)) return true;
     const SteadyTime now = Clock::now();
-    if (now >= end) return false;
+    if (now >= end) return true;
     wal_care_.while_idle();
     if (!wakeup_.wait(end - now, check_every)) continue;
     const SteadyTime seen_until = std::min(end, Clock::now() + kSeenAfter);
@@ -101,12 +102,8 @@ bool SqliteChangeLog::await_change(const Position& position, std::chrono::millis
   }
 }
 
-bool SqliteChangeLog::is_awaited() {
-  return awaited_.is_held_elsewhere();
-}
-
-SavePace SqliteChangeLog::save_pace() {
-  return is_awaited() ? SavePace{} : kUnlessAwaited;
+std::chrono::milliseconds SqliteChangeLog::save_within() {
+  return awaited_.is_held_elsewhere() ? std::chrono::milliseconds::zero() : kUnlessAwaited;
 }
 
 UnfinishedJobs SqliteChangeLog::jobs() {

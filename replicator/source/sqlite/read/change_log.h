@@ -33,16 +33,14 @@ class SqliteChangeLog final : public ChangeLog {
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
-  Canceller canceller() override { return {}; }
+  bool cancel_reading() override { return false; }
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
-  bool stood_still() override { return false; }
-  bool is_awaited() override;
-  SavePace save_pace() override;
+  std::chrono::milliseconds save_within() override;
   UnfinishedJobs jobs() override;
   std::vector<DueList> due() override;
   std::optional<FoundDue> find_due(const AppliedIndex& index) override;

@@ -1,17 +1,15 @@
 #include "replicator/source/sqlite/read/dead_letter_box.h"
 
-#include <ctime>
 #include <string>
 #include <vector>
 
 #include "replicator/source/sqlite/read/json_text.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/wall_time.h"
 
 namespace lockstep {
 namespace {
-
-using Time = std::chrono::system_clock::time_point;
 
 constexpr std::string_view kDeadLetterTable = "dead_letter";
 
@@ -26,18 +24,9 @@ const std::string kMatching =
 
 constexpr const char* kColumns = "index_id, id, routing, version, status, error_type, reason";
 
-// As SQLite's strftime() has it, to the millisecond.
-std::optional<std::string> text_of(const std::optional<Time>& time) {
-  using std::chrono::floor, std::chrono::milliseconds, std::chrono::seconds;
-  if (!time) return std::nullopt;
-  const auto second = floor<seconds>(*time);
-  const std::time_t whole = std::chrono::system_clock::to_time_t(second);
-  std::tm utc{};
-  gmtime_r(&whole, &utc);
-  char text[64];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  const std::string fraction = std::to_string(floor<milliseconds>(*time - second).count());
-  return std::string(text, length) + "." + std::string(3 - fraction.size(), '0') + fraction + "Z";
+// As SQLite's strftime() has it.
+std::optional<std::string> text_of(const std::optional<WallTime>& time) {
+  return time ? std::optional(utc_text(*time)) : std::nullopt;
 }
 
 std::string indices_of(const std::vector<IndexId>& indices) {

@@ -15,8 +15,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kDueTable = "due";
-constexpr const char* kLoading = "loading what is due";
-constexpr const char* kAdding = "noting what is due";
+constexpr const char* kLoading = "loading the due list";
+constexpr const char* kAdding = "adding to the due list";
 constexpr const char* kFinding = "finding the documents of a large change";
 
 std::string numbers_array(const std::vector<DueNumber>& numbers) {
@@ -75,7 +75,7 @@ std::vector<DueList> load_due(SqliteConnection& connection, int pipeline) {
 }
 
 NextDue read_next_due(SqliteConnection& connection, IndexId index, const std::vector<DueNumber>& in_hand) {
-  constexpr const char* kReading = "reading what is due";
+  constexpr const char* kReading = "reading the due list";
   NextDue next;
   {
     SqliteStatement row(connection, kReading,
@@ -214,7 +214,7 @@ void SqliteDue::forget(const std::vector<DueNumber>& changes) {
 }
 
 std::vector<IndexId> SqliteDue::take_off(const std::vector<WrittenPage>& pages) {
-  constexpr const char* kDoing = "taking off what is written";
+  constexpr const char* kDoing = "removing from the due list";
   std::vector<IndexId> joined;
   for (const WrittenPage& page : pages) {
     SqliteStatement(connection_, kDoing, "delete from {schema}_due where number = ?1 and as_of is ?2",

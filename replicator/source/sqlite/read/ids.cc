@@ -31,7 +31,7 @@ std::string required_id(const SqliteIndex& index, const std::string& value) {
   if (std::optional<std::string> id = id_of_value(value)) return *std::move(id);
   throw ViewError({"finding documents of " + index.alias,
                    "a row has changed whose key has several columns, " + value + ", which is no _id",
-                   "say in its track with row = \"json_array(…)\" which _id its columns make, then run "
+                   "write the _id that its columns make into its track, row = \"json_array(…)\", then run "
                    "`lockstep apply`",
                    Retry::kNever, Server::kSource},
                   index.id);

@@ -1,14 +1,11 @@
 #include "replicator/source/sqlite/read/lead.h"
 
-#include <charconv>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
-#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -19,14 +16,6 @@ constexpr std::int64_t kMarks = 1'000;  // that are kept; one a minute at most i
 SqliteStatement& required_row(SqliteStatement& row, const char* doing) {
   if (row.step()) return row;
   throw Error({doing, "the pipeline has no checkpoint", "run `lockstep apply`"});
-}
-
-IndexId index_of(const std::string& number) {
-  IndexId index;
-  const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), index.value);
-  if (fault == std::errc{} && end == number.data() + number.size()) return index;
-  throw unfit_value("lockstep's table checkpoint", "partners", "\"" + number + "\"",
-                    "the number of an index");
 }
 
 }  // namespace
@@ -42,7 +31,7 @@ bool SqliteLead::is_led() {
 }
 
 SourceIdentity SqliteLead::identity() {
-  constexpr const char* kDoing = "asking the source who it is";
+  constexpr const char* kDoing = "asking for the source's identity";
   SqliteSnapshot snapshot(connection_, kDoing);
   if (!history_.goes_on(connection_, pipeline_.id())) {
     snapshot.end();
@@ -94,36 +83,20 @@ Epoch SqliteLead::epoch() {
 }
 
 KnownPartners SqliteLead::known_partners() {
-  constexpr const char* kDoing = "loading what is known of both sides";
+  constexpr const char* kDoing = "loading the identities of both sides";
   SqliteStatement row(connection_, kDoing, "select partners from {schema}_checkpoint where pipeline = ?1",
                       pipeline_.id());
-  const std::string text = stored_text(required_row(row, kDoing)[0], kCheckpoint);
-  KnownPartners partners;
-  try {
-    const nlohmann::json stored = nlohmann::json::parse(text);
-    if (stored == nlohmann::json::object()) return partners;  // nobody has led
-    partners.place = stored.at("place");
-    partners.quiet = stored.value("quiet", false);
-    partners.landed = stored.value("landed", false);
-    for (const auto& [index, uuid] : stored.at("targets").items())
-      partners.targets[index_of(index)] = uuid.get<std::string>();
-  } catch (const nlohmann::json::exception&) {
-    throw unfit_value("lockstep's table checkpoint", "partners", text, "what a leader notes of both sides");
-  }
-  return partners;
+  return partners_in(stored_text(required_row(row, kDoing)[0], kCheckpoint));
 }
 
 Epoch SqliteLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   constexpr const char* kDoing = "raising the epoch";
-  nlohmann::json targets = nlohmann::json::object();
-  for (const auto& [index, uuid] : partners.targets) targets[std::to_string(index.value)] = uuid;
-  const nlohmann::json known = {{"place", partners.place}, {"quiet", false}, {"targets", targets}};
   const std::int64_t number = SqliteHistory::next();
   SqliteWrite write(connection_, kDoing);
   SqliteStatement(connection_, kDoing,
-                  "update {schema}_checkpoint set epoch = max(coalesce(epoch, 0), ?2) + 1, partners = ?3, "
-                  "saved = ?4 where pipeline = ?1",
-                  pipeline_.id(), at_least.value, known.dump(), number)
+                  "update {schema}_checkpoint set epoch = max(coalesce(epoch, 0), ?2) + 1, saved = ?5, "
+                  "partners = json_object('place', ?3, 'targets', json(?4)) where pipeline = ?1",
+                  pipeline_.id(), at_least.value, partners.place, targets_text(partners), number)
       .run();
   add_mark(number);
   const Epoch raised = stored_epoch(connection_, pipeline_.id());

@@ -38,8 +38,8 @@ void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
   constexpr std::string_view kIndex = "index";
   SqliteStatement rows(connection, kLoadingIndices,
                        "select i.id, i.alias, i.view, i.id_type, i.routed, i.fields, i.json_fields, "
-                       "case when a.index_id is null then '' else coalesce(nullif(a.reason, ''), "
-                       "'no reason is stored') end, coalesce(i.written_by, ''), coalesce(r.alias, '') "
+                       "case when a.index_id is not null then coalesce(nullif(a.reason, ''), "
+                       "'no reason is stored') end, i.written_by, r.alias "
                        "from {schema}_index as i left join {schema}_set_aside as a on a.index_id = i.id "
                        "left join {schema}_reindex as r on r.beside = i.id "
                        "where i.pipeline = ?1 and i.followed <> 0 order by i.id",
@@ -57,9 +57,9 @@ void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
     applied.alias = index.alias;
     applied.view = index.view;
     applied.routed = index.routed;
-    applied.set_aside = rows[7].text();
-    applied.written_by = rows[8].text();
-    applied.beside = rows[9].text();
+    applied.set_aside = rows[7].optional_text();
+    applied.written_by = rows[8].optional_text();
+    applied.beside = rows[9].optional_text();
     load_tracks(connection, pipeline, index, applied);
     pipeline.indices.push_back(std::move(index));
     pipeline.applied.indices.push_back(std::move(applied));

@@ -92,7 +92,7 @@ bool SqliteReindexes::limit(ReindexId reindex, std::optional<std::int64_t> max_r
 }
 
 bool SqliteReindexes::want(ReindexId reindex, ReindexWish wish, Force force) {
-  constexpr const char* kDoing = "saying what is wanted of a reindex";
+  constexpr const char* kDoing = "ordering a step of a reindex";
   SqliteWrite write(connection_, kDoing);
   SqliteStatement(connection_, kDoing,
                   "update {schema}_reindex set wanted = coalesce(nullif(?2, ''), wanted), "

@@ -8,7 +8,7 @@
 #include "replicator/source/sqlite/read/change_log.h"
 #include "replicator/source/sqlite/read/dead_letter_box.h"
 #include "replicator/source/sqlite/read/lead.h"
-#include "replicator/source/sqlite/read/outbox_care.h"
+#include "replicator/source/sqlite/read/outbox_maintenance.h"
 #include "replicator/source/sqlite/read/pipeline.h"
 #include "replicator/source/sqlite/read/reindexes.h"
 #include "replicator/source/sqlite/session/connection.h"
@@ -27,7 +27,7 @@ class SqliteSource final : public Source {
   Lead& lead() override { return lead_; }
   ChangeLog& changes() override { return changes_; }
   DeadLetterBox& dead_letters() override { return dead_letters_; }
-  OutboxCare& outbox() override { return outbox_; }
+  OutboxMaintenance& outbox() override { return outbox_; }
   Reindexes& reindexes() override { return reindexes_; }
 
  private:
@@ -37,7 +37,7 @@ class SqliteSource final : public Source {
   SqliteLead lead_;
   SqliteChangeLog changes_;
   SqliteDeadLetterBox dead_letters_;
-  SqliteOutboxCare outbox_;
+  SqliteOutboxMaintenance outbox_;
   SqliteReindexes reindexes_;
 };
 

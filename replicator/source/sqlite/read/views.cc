@@ -146,7 +146,7 @@ bool fails(SqliteConnection& connection, const SqliteIndex& index, const Documen
 // An id that no row has.
 DocumentId nobody(const SqliteIndex& index) {
   const bool is_number = index.id_type == SqliteIndex::IdType::kInteger;
-  return {is_number ? std::to_string(std::numeric_limits<std::int64_t>::min()) : "\x01 nobody"};
+  return {is_number ? std::to_string(std::numeric_limits<std::int64_t>::min()) : "\x01 probe"};
 }
 
 // The first of these whose document cannot be rendered, by halves. None: they can, or the view fails

@@ -30,7 +30,7 @@ std::string remedy_for(int primary_code) {
     case SQLITE_ERROR:
       return "does it need a function or collation of the application's own, which lockstep lacks, or has "
              "the "
-             "schema changed since an earlier `lockstep apply`? `lockstep check` says what is wrong";
+             "schema changed since an earlier `lockstep apply`? `lockstep check` names the fault";
     case SQLITE_BUSY:
       return "another process keeps the file locked: is a long transaction open, or locking_mode exclusive?";
     case SQLITE_FULL:

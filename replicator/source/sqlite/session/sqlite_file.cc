@@ -52,7 +52,7 @@ SqliteFile::SqliteFile(std::filesystem::path path) : path_(std::move(path)) {
     throw SourceAbsent(
         "source.url: " + path_.string() + " belongs to user " + std::to_string(found->owner) +
         ", and lockstep runs as user " + std::to_string(geteuid()) +
-        ": the files beside it would keep the application out; run lockstep as the application's "
+        ": the files next to it would keep the application out; run lockstep as the application's "
         "user");
   }
   place_ = found->place;

@@ -45,10 +45,9 @@ begin
 end
 
 -- name: rows_of_no_index
--- What stands in lockstep's own tables and belongs to no index, in sentences.
+-- What stands in lockstep's own tables and belongs to no index: the name of a warning, and its values.
 --   ?1  the pipeline
-select 'lockstep''s table ' || s.name || ' has a row of index ' || s.index_id
-       || ', which no pipeline has; something else wrote it: delete the row'
+select 'row_of_no_index', json_array(s.name, cast(s.index_id as text))
 from (
   select 'set_aside' as name, a.index_id from {schema}_set_aside as a
   union
@@ -56,8 +55,7 @@ from (
 ) as s
 where not exists (select 1 from {schema}_index as i where i.id = s.index_id)
 union all
-select 'job ' || j.id || ' is of index ' || j.index_id
-       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+select 'job_of_no_index', json_array(cast(j.id as text), cast(j.index_id as text))
 from {schema}_job as j
 where j.pipeline = ?1
   and not exists (select 1 from {schema}_index as i where i.id = j.index_id and i.pipeline = j.pipeline)

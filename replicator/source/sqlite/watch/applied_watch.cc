@@ -56,7 +56,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
                         "where c.pipeline = ?1",
                         watch_.pipeline_);
     if (!row.step()) {
-      throw Error({kLooking, "somebody has removed the pipeline from the database",
+      throw Error({kLooking, "the pipeline was removed from the database",
                    "run `lockstep apply` if you want it back"});
     }
     const std::int64_t last_id = stored_integer(row[0], kCheckpoint);
@@ -159,7 +159,7 @@ std::string SqliteAppliedWatch::lost_changes() {
 }
 
 std::string SqliteAppliedWatch::altered_index() {
-  SqliteStatement row(connection_, "looking for what has changed since the last apply",
+  SqliteStatement row(connection_, "looking for changes since the last apply",
                       "select group_concat(definition, char(10)) from {schema}_index where pipeline = ?1",
                       pipeline_);
   row.step();

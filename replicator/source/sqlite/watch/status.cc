@@ -7,7 +7,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/read/due.h"
-#include "replicator/source/sqlite/read/outbox_care.h"
+#include "replicator/source/sqlite/read/outbox_maintenance.h"
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
@@ -80,7 +80,7 @@ std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) 
     index.id = {static_cast<int>(row[0].integer())};
     index.alias = stored_text(row[1], kTable);
     index.view = quote_sqlite_name(stored_text(row[2], kTable));
-    index.set_aside = row[3].text();
+    index.set_aside = row[3].optional_text();
     index.refused = refused_of(connection, index.id);
     for (const IndexStatus::Refused& kind : index.refused) index.dead_letters += kind.documents;
     index.jobs = jobs_of(connection, index.id);

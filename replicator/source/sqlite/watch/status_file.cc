@@ -27,7 +27,7 @@ std::int64_t now_ms() {
 
 Error failed(const std::string& doing, const std::filesystem::path& file, const std::string& cause) {
   return Error({doing + " " + file.string(), cause,
-                "only lockstep's leader makes this file: remove what else is there", Retry::kLater,
+                "only lockstep's leader makes this file: remove the other one", Retry::kLater,
                 Server::kSource});
 }
 
@@ -58,7 +58,7 @@ std::filesystem::path fresh_of(const std::filesystem::path& file) {
 
 void remove_entry(const std::filesystem::path& file) {
   if (unlink(file.c_str()) == 0 || errno == ENOENT) return;
-  throw failed("removing what is in the way at", file);
+  throw failed("removing another file at", file);
 }
 
 // What is there is not opened but removed: the folder is the application's, which may have planted a link to
@@ -135,7 +135,7 @@ std::optional<SqliteReport> read_report(const std::filesystem::path& file) {
       report.pending_age = std::chrono::milliseconds(json.at("pending_ms"));
     return report;
   } catch (const nlohmann::json::exception& error) {
-    throw Error({"reading " + file.string(), error.what(), "delete the file; the leader writes it anew"});
+    throw Error({"reading " + file.string(), error.what(), "delete the file; the leader writes it again"});
   }
 }
 

@@ -20,7 +20,7 @@ class Reindexer:
         self.end_over()
         if len(self.commands) >= COMMANDS:
             return
-        arguments = what.split() + [self.run.index.alias]
+        arguments = what.split() + ["--yes", self.run.index.alias]
         if what == "reindex":
             if not self.run.query("select 1 from lockstep_reindex"):
                 self.run.configure(self.run.choose.choice(self.run.views), self.run.choose.randint(1, 3))

@@ -21,7 +21,7 @@ TEST(LockTextTest, ALockHasALineForEachHolder) {
             "/a  shared  1 without a name  without a lease\n"
             "/a  shared  waits: w  until 1970-01-01T00:16:40.000Z (in 0.0 s)\n");
   EXPECT_EQ(lock_lines({LockName("g"), LockMode::kExclusive, 1, {{"", std::nullopt}}}, kNow),
-            "g  exclusive  somebody  without a lease\n");
+            "g  exclusive  unnamed  without a lease\n");
   EXPECT_EQ(lock_json_line({LockName("g\""), LockMode::kExclusive, 1, {{"123", std::nullopt}}}, kNow),
             R"({"record":"lock","now":"1970-01-01T00:16:40.000Z","name":"g\"","mode":"exclusive","count":1,)"
             R"("holders":[{"id":"123","until":null}],"waiting":[]})"

@@ -26,6 +26,13 @@ TEST(PlanTextTest, EachStepIsALine) {
             "- drop function f(): nobody tracks it\n");
 }
 
+TEST(PlanTextTest, OnATerminalTheMarksHaveColours) {
+  EXPECT_EQ(plan_text(kSteps, Sql::kHidden, Colour::kOn),
+            "\033[32m+ create \033[0mtrigger t on blog.users\n"
+            "\033[33m~ change \033[0mindex posts-000001: field title: new\n"
+            "\033[31m- drop \033[0mfunction f(): nobody tracks it\n");
+}
+
 TEST(PlanTextTest, TheStatementsStandBelowIndented) {
   EXPECT_EQ(plan_text(kSteps, Sql::kShown),
             "+ create trigger t on blog.users\n"
@@ -47,26 +54,27 @@ TEST(PlanTextTest, OfAnIndexThatNeedsANewOneEachDifferenceSaysWhatItNeeds) {
       {"field a", "search_analyzer", "", "simple", Way::kInPlace, Reach::kEveryDocument, {}},
       {"field b", "type", "text", "long", Way::kNewIndex, Reach::kEveryDocument, {}},
       {"setting index.codec", "", "", "default", Way::kClosedIndex, Reach::kEveryDocument, {}}};
-  EXPECT_EQ(
-      ways_text(plan),
-      "    field a.raw: new, keyword: in place, and every document is written again\n"
-      "    field a: search_analyzer is not set, wanted simple: in place\n"
-      "    field b: type is text, wanted long: needs `lockstep reindex posts`\n"
-      "    setting index.codec is not set, wanted default: needs a closed index, which nobody can search, or "
-      "`lockstep reindex posts`\n");
+  EXPECT_EQ(ways_text(plan),
+            "    field a.raw: new, keyword: in place, and every document is written again\n"
+            "    field a: search_analyzer is not set, wanted simple: in place\n"
+            "    field b: type is text, wanted long: needs `lockstep reindex posts`\n"
+            "    setting index.codec is not set, wanted default: needs a closed index, which cannot be "
+            "searched, or "
+            "`lockstep reindex posts`\n");
   plan.kind = IndexPlan::Kind::kUpdate;
   plan.index = "posts-000001";
   EXPECT_EQ(
       ways_text(plan),
       "! index posts-000001: field b: type is text, wanted long: needs `lockstep reindex posts`\n"
       "! index posts-000001: setting index.codec is not set, wanted default: needs a closed index, which "
-      "nobody can search, or `lockstep reindex posts`\n")
+      "cannot be searched, or `lockstep reindex posts`\n")
       << "its changes are steps, and only what no apply can do is named here";
 }
 
 TEST(PlanTextTest, GrantsCanBePastedIntoPsql) {
-  EXPECT_EQ(grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
-            "\n-- What \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");
+  EXPECT_EQ(
+      grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
+      "\n-- The rights that \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");
   EXPECT_EQ(grants_text("lockstep", {}), "");
 }
 

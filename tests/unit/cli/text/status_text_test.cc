@@ -146,7 +146,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  checkpoint  1.2 s ago\n"
             "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"
             "  warning     changes of blog.users are not followed\n"
-            "  reindex     of posts: filling, posts-000002 beside posts-000001; it waits: it is red\n"
+            "  reindex     of posts: filling, posts-000002 alongside posts-000001; it waits: it is red\n"
             "\n"
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
@@ -340,16 +340,16 @@ TEST(StatusTextTest, AReindexHasALine) {
   PipelineStatus status = following();
   EXPECT_THAT(
       status_text("shop", status),
-      HasSubstr("reindex     of posts: filling, posts-000002 beside posts-000001; it waits: it is red\n"));
+      HasSubstr("reindex     of posts: filling, posts-000002 alongside posts-000001; it waits: it is red\n"));
   status.reindexes[0].reason = "";
   status.reindexes[0].max_rate = 2'500;
   EXPECT_THAT(status_text("shop", status),
-              HasSubstr("posts-000002 beside posts-000001, at most 2,500 documents/s\n"));
+              HasSubstr("posts-000002 alongside posts-000001, at most 2,500 documents/s\n"));
   EXPECT_EQ(json::parse(status_json("shop", status))["reindexes"][0]["max_rate"], 2'500);
   status.reindexes[0].state = "kept";
   status.reindexes[0].reason = "";
   status.reindexes[0].keep = std::chrono::hours(100);
-  EXPECT_THAT(status_text("shop", status), HasSubstr("posts-000002 beside posts-000001 for 4 d 4 h\n"));
+  EXPECT_THAT(status_text("shop", status), HasSubstr("posts-000002 alongside posts-000001 for 4 d 4 h\n"));
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {

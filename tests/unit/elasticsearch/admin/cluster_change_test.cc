@@ -41,7 +41,7 @@ TEST(ClusterChange, AReplyThatSaysNothingOfNodesIsAnError) {
     Script script{{{200, reply}}, {}};
     ElasticsearchClient client = client_of(script);
     EXPECT_THAT([&] { client.put_mapping("posts-000001", nlohmann::json::object()); },
-                testing::ThrowsMessage<Error>(HasSubstr("does not say whether all nodes have it")));
+                testing::ThrowsMessage<Error>(HasSubstr("does not show whether all nodes have it")));
   }
 }
 

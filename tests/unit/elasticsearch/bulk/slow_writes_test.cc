@@ -37,11 +37,11 @@ TEST_F(SlowWritesTest, ARequestThatTakesLongMakesItsIndexSlowAndGivesItsPlace) {
   EXPECT_EQ(slow_.next_change(now_), now_ + seconds(1));
   now_ += milliseconds(999);
   EXPECT_FALSE(is_slow(kPosts));
-  EXPECT_FALSE(slow_.gives_place(1, now_));
+  EXPECT_FALSE(slow_.yields_slot(1, now_));
   now_ += milliseconds(1);
   EXPECT_TRUE(is_slow(kPosts));
   EXPECT_FALSE(is_slow(kUsers));
-  EXPECT_TRUE(slow_.gives_place(1, now_));
+  EXPECT_TRUE(slow_.yields_slot(1, now_));
   EXPECT_EQ(slow_.places_given(BulkPriority::kNormal, now_), 1U);
   EXPECT_EQ(slow_.next_change(now_), std::nullopt);
 }
@@ -52,7 +52,7 @@ TEST_F(SlowWritesTest, ASlowIndexIsOneUntilARequestOfItIsTakenInTime) {
   takes(1);
   EXPECT_TRUE(is_slow(kPosts)) << "it took long";
   send(2, kPosts);
-  EXPECT_TRUE(slow_.gives_place(2, now_)) << "from the start";
+  EXPECT_TRUE(slow_.yields_slot(2, now_)) << "from the start";
   slow_.came_back(2, false, now_);
   EXPECT_TRUE(is_slow(kPosts)) << "an error comes fast";
   send(3, kPosts);
@@ -87,7 +87,7 @@ TEST_F(SlowWritesTest, ALargeRequestMayTakeLonger) {
 TEST_F(SlowWritesTest, APageOfAJobGivesItsPlaceAndMakesNoIndexSlow) {
   send(1, kPosts, BulkPriority::kBackground);
   now_ += seconds(2);
-  EXPECT_TRUE(slow_.gives_place(1, now_));
+  EXPECT_TRUE(slow_.yields_slot(1, now_));
   EXPECT_EQ(slow_.places_given(BulkPriority::kBackground, now_), 1U);
   EXPECT_FALSE(is_slow(kPosts));
 }
@@ -96,7 +96,7 @@ TEST_F(SlowWritesTest, WhereAllAreSlowNoneIsAndNoPlaceIsGiven) {
   SlowWrites of_two(2, seconds(1));
   of_two.sent(1, bulk_of(kPosts), BulkPriority::kNormal, now_);
   now_ += seconds(2);
-  EXPECT_TRUE(of_two.gives_place(1, now_));
+  EXPECT_TRUE(of_two.yields_slot(1, now_));
   of_two.sent(2, bulk_of(kUsers), BulkPriority::kNormal, now_);
   now_ += seconds(2);
   EXPECT_FALSE(of_two.is_slow(kPosts, now_));
@@ -116,9 +116,9 @@ TEST_F(SlowWritesTest, ThatAnIndexWasSlowLongAgoDoesNotCount) {
   now_ += seconds(55);
   of_two.sent(2, bulk_of(kPosts), BulkPriority::kNormal, now_);
   now_ += seconds(2);
-  EXPECT_FALSE(of_two.gives_place(2, now_));
+  EXPECT_FALSE(of_two.yields_slot(2, now_));
   now_ += seconds(3);
-  EXPECT_TRUE(of_two.gives_place(2, now_));
+  EXPECT_TRUE(of_two.yields_slot(2, now_));
   EXPECT_TRUE(of_two.is_slow(kPosts, now_));
 }
 

@@ -85,7 +85,7 @@ TEST_F(StandingTest, AnIndexWithAJobThatNobodyCanReadIsSetAsideUntilTheJobIsGone
   world_.put_file("f", "a", 1);
   Leader leader(world_);
   ASSERT_TRUE(leader.catch_up());
-  EXPECT_TRUE(world_.elasticsearch.get("files", "f", "a")) << "the others go on";
+  EXPECT_TRUE(world_.elasticsearch.get("files", "f", "a")) << "the others continue";
   EXPECT_TRUE(take_back(leader).empty());
   EXPECT_EQ(world_.database.state().set_aside.at(kPosts), job.why);
   world_.database.set_unreadable_jobs({});

@@ -59,12 +59,12 @@ TEST(PostgresErrorTest, ALostConnectionIsCalledThatWhateverLibpqxxCallsIt) {
                            "Connection to database failed", "Lost connection to the database server."}) {
     EXPECT_STREQ(
         translated(pqxx::broken_connection(text)).what(),
-        "opening a batch: the connection to PostgreSQL was lost; PostgreSQL's log says whether it has "
+        "opening a batch: the connection to PostgreSQL was lost; PostgreSQL's log shows whether it has "
         "ended the session, by transaction_timeout (SQLSTATE 25P04) for instance");
   }
   EXPECT_STREQ(
       translated(pqxx::in_doubt_error("WARNING: Connection lost while committing transaction ''.")).what(),
-      "opening a batch: the connection to PostgreSQL was lost in the commit, and nobody here knows "
+      "opening a batch: the connection to PostgreSQL was lost in the commit, and it is not known "
       "whether it took effect");
 }
 

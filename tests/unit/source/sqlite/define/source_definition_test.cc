@@ -353,7 +353,7 @@ TEST_F(SqliteDefinitionTest, AViewThatCannotBeReadHasItsOwnReasonBeforeTheFirstA
   config_.indices = {sqlite_index("no_column", {sqlite_track("users")}),
                      sqlite_index("no_collation", {sqlite_track("users"), sqlite_track("posts")})};
   const std::vector<std::string> lines = in_lines(definition().check());
-  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such column: nix"), HasSubstr("mend the view"))));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such column: nix"), HasSubstr("fix the view"))));
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such collation sequence: ours"),
                                     HasSubstr("a SQLite of its own"))));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("lockstep apply"))));

@@ -80,7 +80,7 @@ TEST_F(StatusFileTest, AFolderInTheWayIsNamed) {
     FAIL() << "it was written into a folder";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr(fresh_.string()));
-    EXPECT_THAT(error.what(), HasSubstr("remove what else is there"));
+    EXPECT_THAT(error.what(), HasSubstr("remove the other one"));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "replicator/source/sqlite/read/outbox_care.h"
+#include "replicator/source/sqlite/read/outbox_maintenance.h"
 
 #include <spdlog/spdlog.h>
 #include <sqlite3.h>
@@ -14,6 +14,7 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -57,7 +58,7 @@ std::int64_t outbox_bytes(SqliteConnection& connection) {
 }
 
 // The newest row that is passed stays: otherwise its number, and those before it, would be given again.
-bool SqliteOutboxCare::remove_before(std::int64_t row) {
+bool SqliteOutboxMaintenance::remove_before(std::int64_t row) {
   const ShortPatience patience(connection_);
   const auto end = std::chrono::steady_clock::now() + kLongestWork;
   try {
@@ -78,7 +79,7 @@ bool SqliteOutboxCare::remove_before(std::int64_t row) {
 
 // Rows of a large change stay whose documents are still to be found. What is due of an index that is set
 // aside needs none: it will be compared.
-void SqliteOutboxCare::prune() {
+void SqliteOutboxMaintenance::prune() {
   std::int64_t passed = 0;
   {
     SqliteStatement row(
@@ -92,7 +93,7 @@ void SqliteOutboxCare::prune() {
   is_behind_ = !remove_before(passed);
 }
 
-void SqliteOutboxCare::keep_small() {
+void SqliteOutboxMaintenance::keep_small() {
   if (is_behind_) return prune();
   SqliteStatement row(
       connection_, kLooking,
@@ -101,11 +102,11 @@ void SqliteOutboxCare::keep_small() {
   if (row.step()) prune();
 }
 
-std::int64_t SqliteOutboxCare::size() {
+std::int64_t SqliteOutboxMaintenance::size() {
   return outbox_bytes(connection_);
 }
 
-bool SqliteOutboxCare::has_given_up() {
+bool SqliteOutboxMaintenance::has_given_up() {
   SqliteStatement row(connection_, kLooking, "select left_out from {schema}_outbox_limit");
   if (!row.step()) throw Error({kLooking, "lockstep's table outbox_limit is empty", "run `lockstep apply`"});
   return stored_integer(row[0], "outbox_limit") != 0;
@@ -114,7 +115,7 @@ bool SqliteOutboxCare::has_given_up() {
 // The rows go first, beside the writers, since the outbox would be full again at once; the comparisons make
 // up for them, and capture goes on only with those. All pipelines are compared, because one that has no
 // max_outbox_size now may have had one.
-bool SqliteOutboxCare::resume() {
+bool SqliteOutboxMaintenance::resume() {
   if (!remove_before(newest_outbox_id(connection_))) return false;
   SqliteWrite write(connection_, kResuming);
   connection_.execute(kResuming,
@@ -143,7 +144,7 @@ bool SqliteOutboxCare::resume() {
 
 // A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
 // drops and renames; that moves the schema's version.
-std::vector<std::string> SqliteOutboxCare::follow_parts() {
+std::vector<std::string> SqliteOutboxMaintenance::follow_parts() {
   const std::int64_t version = connection_.schema_version();
   if (whole_at_ == version) return {};
   const ShortPatience patience(connection_);
@@ -158,7 +159,7 @@ std::vector<std::string> SqliteOutboxCare::follow_parts() {
   }
 }
 
-void SqliteOutboxCare::have_put_back_compared() {
+void SqliteOutboxMaintenance::have_put_back_compared() {
   const ShortPatience patience(connection_);
   try {
     for (const std::string& line : compare_put_back(connection_, pipeline_.applied.name))
@@ -168,15 +169,15 @@ void SqliteOutboxCare::have_put_back_compared() {
   }
 }
 
-std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
-  constexpr const char* kComparing = "looking for what has changed since the last apply";
+std::vector<std::string> SqliteOutboxMaintenance::differences_from_applied() {
+  constexpr const char* kComparing = "looking for changes since the last apply";
   have_put_back_compared();
   const SqliteSnapshot snapshot(connection_, kComparing);
   std::vector<std::string> differences;
   for (SqliteDifference& difference : lockstep::differences_from_applied(connection_, pipeline_.applied.name))
     differences.push_back(std::move(difference.text));
   SqliteStatement row(connection_, kComparing, sqlite_sql("rows_of_no_index"), pipeline_.id());
-  while (row.step()) differences.emplace_back(row[0].text());
+  while (row.step()) differences.push_back(stored_warning(row[0].text(), row[1].text()));
   return differences;
 }
 

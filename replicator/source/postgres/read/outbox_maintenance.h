@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "replicator/clock.h"
-#include "replicator/source/outbox_care.h"
+#include "replicator/source/outbox_maintenance.h"
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/outbox_limit.h"
 #include "replicator/source/postgres/read/pipeline.h"
@@ -18,10 +18,11 @@
 
 namespace lockstep {
 
-class PostgresOutboxCare final : public OutboxCare {
+class PostgresOutboxMaintenance final : public OutboxMaintenance {
  public:
   /// `schema_name` is not quoted. Both references must outlive this.
-  PostgresOutboxCare(PostgresSession& session, const PostgresPipeline& pipeline, std::string schema_name)
+  PostgresOutboxMaintenance(PostgresSession& session, const PostgresPipeline& pipeline,
+                            std::string schema_name)
       : session_(session),
         pipeline_(pipeline),
         schema_name_(std::move(schema_name)),

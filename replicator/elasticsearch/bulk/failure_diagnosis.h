@@ -26,12 +26,12 @@ struct BulkTarget {
 };
 
 /// May be used by several threads at once, each with a transport of its own.
-class BulkBlame {
+class FailureDiagnosis {
  public:
   /// `targets`: all indices; where one is too busy for any write, others are asked whether they take writes.
   /// `timeout` of a question, at most. `may_ask`: asked before each question, from any thread.
-  BulkBlame(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
-            std::function<bool()> may_ask);
+  FailureDiagnosis(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
+                   std::function<bool()> may_ask);
 
   /// Elasticsearch has answered the piece: its indices take writes, as far as it says.
   void note_taken(const BulkRequest& piece, const BulkReply& reply);

@@ -11,9 +11,9 @@ namespace lockstep {
 
 /// The operations in LOCKSTEP_LOCK that hold their locks right now: those whose token and lease the journal
 /// confirms. Others are left out, as nothing is handed down by a lock that is over, or is kept elsewhere.
-std::vector<std::string> handed_down_locks(LockManager& locks);
+std::vector<std::string> inherited_locks(LockManager& locks);
 
 /// "LOCKSTEP_LOCK=…" for a command that runs under a lock and those that it was itself handed down.
-std::string handed_down_by(const Operation& operation);
+std::string inheritance_of(const Operation& operation);
 
 }  // namespace lockstep

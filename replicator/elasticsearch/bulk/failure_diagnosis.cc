@@ -1,4 +1,4 @@
-#include "replicator/elasticsearch/bulk/bulk_blame.h"
+#include "replicator/elasticsearch/bulk/failure_diagnosis.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostOthersAsked = 3;
 
 // The _id of a question that is about no document.
-constexpr std::string_view kNobody = "lockstep";
+constexpr std::string_view kProbeId = "lockstep";
 
 const DocumentKey& first_left(const BulkDelivery& delivery) {
   return delivery.request().items()[delivery.left().front()].key;
@@ -20,11 +20,12 @@ const DocumentKey& first_left(const BulkDelivery& delivery) {
 
 }  // namespace
 
-BulkBlame::BulkBlame(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
-                     std::function<bool()> may_ask)
+FailureDiagnosis::FailureDiagnosis(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
+                                   std::function<bool()> may_ask)
     : targets_(std::move(targets)), timeout_(timeout), may_ask_(std::move(may_ask)) {}
 
-void BulkBlame::settle_doubts(HttpTransport& transport, const BulkRequest& piece, BulkReply& reply) const {
+void FailureDiagnosis::settle_doubts(HttpTransport& transport, const BulkRequest& piece,
+                                     BulkReply& reply) const {
   const auto doubtful = std::ranges::find(reply.items, Outcome::kDoubtful, &ItemResult::outcome);
   if (doubtful == reply.items.end()) return;
   const DocumentKey& document = piece.items()[static_cast<std::size_t>(doubtful - reply.items.begin())].key;
@@ -34,7 +35,7 @@ void BulkBlame::settle_doubts(HttpTransport& transport, const BulkRequest& piece
   }
 }
 
-void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
+void FailureDiagnosis::note_taken(const BulkRequest& piece, const BulkReply& reply) {
   const bool is_taken = std::ranges::any_of(reply.items, [](const ItemResult& item) {
     return item.outcome == Outcome::kApplied || item.outcome == Outcome::kSuperseded;
   });
@@ -43,29 +44,29 @@ void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
   taken_[piece.index()] = ++last_taken_;
 }
 
-WriteProbe BulkBlame::ask(HttpTransport& transport, std::string_view alias,
-                          const DocumentKey& document) const {
+WriteProbe FailureDiagnosis::ask(HttpTransport& transport, std::string_view alias,
+                                 const DocumentKey& document) const {
   if (!may_ask_()) return {};
   return probe_write(transport, std::string(alias), document, timeout_);
 }
 
 // What refuses or cuts off a whole request may do so for the document's name, which the question has, too:
 // then the index is asked under another one.
-WriteProbe BulkBlame::ask_of_index(HttpTransport& transport, std::string_view alias,
-                                   const DocumentKey& document) const {
+WriteProbe FailureDiagnosis::ask_of_index(HttpTransport& transport, std::string_view alias,
+                                          const DocumentKey& document) const {
   WriteProbe probe = ask(transport, alias, document);
   if (probe.answer != WriteProbe::Answer::kUnknown || !probe.is_of_request) return probe;
-  WriteProbe other = ask(transport, alias, {document.index, {std::string(kNobody)}, ""});
+  WriteProbe other = ask(transport, alias, {document.index, {std::string(kProbeId)}, ""});
   return other.answer == WriteProbe::Answer::kTaken ? other : probe;
 }
 
-void BulkBlame::single_out(HttpTransport& transport, BulkDelivery& delivery) const {
+void FailureDiagnosis::single_out(HttpTransport& transport, BulkDelivery& delivery) const {
   if (delivery.is_singled_out()) return;
   const WriteProbe probe = ask_of_index(transport, delivery.request().alias(), first_left(delivery));
   if (probe.answer == WriteProbe::Answer::kTaken) delivery.single_out();
 }
 
-bool BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
+bool FailureDiagnosis::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
   const DocumentKey& document = first_left(delivery);
   const WriteProbe probe = ask_of_index(transport, delivery.request().alias(), document);
   const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
@@ -85,7 +86,7 @@ bool BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool
 
 // Those first that took a write last: where several are busy, one that is not is among them. The others in
 // turn, so that not all ask the same ones.
-std::vector<BulkTarget> BulkBlame::others_of(IndexId index) const {
+std::vector<BulkTarget> FailureDiagnosis::others_of(IndexId index) const {
   const auto own = std::ranges::find(targets_, index, &BulkTarget::index);
   if (own == targets_.end()) return {};
   std::vector<BulkTarget> others(own + 1, targets_.end());
@@ -100,11 +101,11 @@ std::vector<BulkTarget> BulkBlame::others_of(IndexId index) const {
 }
 
 // Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
-bool BulkBlame::takes_others(HttpTransport& transport, IndexId index) const {
+bool FailureDiagnosis::takes_others(HttpTransport& transport, IndexId index) const {
   std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
   return std::ranges::any_of(others, [&](const BulkTarget& other) {
-    return ask(transport, other.alias, {other.index, {std::string(kNobody)}, ""}).answer ==
+    return ask(transport, other.alias, {other.index, {std::string(kProbeId)}, ""}).answer ==
            WriteProbe::Answer::kTaken;
   });
 }

@@ -6,9 +6,9 @@ import sys
 import tempfile
 import unittest
 
+import record
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "bench"))
-import record  # noqa: E402
 
 RESULT = {"benchmark": "peers", "date": "2026-01-02", "parameters": {"posts": 200000, "rounds": 3},
           "on": {"cores": 2, "memory_gib": 7.9, "load_before": 0.14, "elasticsearch": "elasticsearch 7.10.2", "postgresql": "15.20"},

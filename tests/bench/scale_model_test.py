@@ -1,14 +1,13 @@
 """tests/bench/scale_model.py: where its costs come from, and what follows from them."""
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 from unittest import mock
 
+import scale_model
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "bench"))
-import scale_model  # noqa: E402
 
 COSTS = json.loads(scale_model.COSTS.read_text())
 

@@ -8,9 +8,9 @@
 namespace lockstep {
 
 /// For the leader.
-class OutboxCare {
+class OutboxMaintenance {
  public:
-  virtual ~OutboxCare() = default;
+  virtual ~OutboxMaintenance() = default;
 
   /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
   virtual void prune() = 0;

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "replicator/source/outbox_care.h"
+#include "replicator/source/outbox_maintenance.h"
 #include "replicator/source/sqlite/read/pipeline.h"
 #include "replicator/source/sqlite/session/connection.h"
 
 namespace lockstep {
 
-class SqliteOutboxCare final : public OutboxCare {
+class SqliteOutboxMaintenance final : public OutboxMaintenance {
  public:
   /// Both references must outlive this.
-  SqliteOutboxCare(SqliteConnection& connection, const SqlitePipeline& pipeline)
+  SqliteOutboxMaintenance(SqliteConnection& connection, const SqlitePipeline& pipeline)
       : connection_(connection), pipeline_(pipeline) {}
 
   void prune() override;

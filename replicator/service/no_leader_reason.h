@@ -14,10 +14,10 @@
 namespace lockstep {
 
 /// REQUIRES: nobody leads.
-std::string why_unled(const std::optional<PipelineStatus>& status);
+std::string no_leader_reason(const std::optional<PipelineStatus>& status);
 
 /// The same of what the source says now. A status that cannot be read is part of the text.
-std::string why_unled(const std::function<std::unique_ptr<StatusReader>()>& open_reader);
+std::string no_leader_reason(const std::function<std::unique_ptr<StatusReader>()>& open_reader);
 
 /// What a leader that runs waits for; empty: nothing, or no such leader is known.
 std::string leader_waits(const std::optional<PipelineStatus>& status);

@@ -1,4 +1,4 @@
-#include "replicator/cli/options/handed_down.h"
+#include "replicator/cli/options/inherited_locks.h"
 
 #include <cstdlib>
 #include <sstream>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kVariable = "LOCKSTEP_LOCK";
 
-std::string handed_down() {
+std::string inherited() {
   const char* const text = std::getenv(kVariable);
   return text == nullptr ? "" : text;
 }
@@ -25,9 +25,9 @@ bool holds_its_locks(LockManager& locks, const std::string& id, const std::strin
 
 }  // namespace
 
-std::vector<std::string> handed_down_locks(LockManager& locks) {
+std::vector<std::string> inherited_locks(LockManager& locks) {
   std::vector<std::string> operations;
-  std::istringstream words(handed_down());
+  std::istringstream words(inherited());
   for (std::string word; words >> word;) {
     const std::string id = word.substr(0, word.rfind('='));
     if (!id.empty() && holds_its_locks(locks, id, word)) operations.push_back(id);
@@ -35,8 +35,8 @@ std::vector<std::string> handed_down_locks(LockManager& locks) {
   return operations;
 }
 
-std::string handed_down_by(const Operation& operation) {
-  const std::string above = handed_down();
+std::string inheritance_of(const Operation& operation) {
+  const std::string above = inherited();
   return std::string(kVariable) + "=" + (above.empty() ? "" : above + " ") + text_of(operation);
 }
 

@@ -1,4 +1,4 @@
-#include "replicator/source/postgres/read/outbox_care.h"
+#include "replicator/source/postgres/read/outbox_maintenance.h"
 
 #include <spdlog/spdlog.h>
 
@@ -11,6 +11,7 @@
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/warnings.h"
 
 namespace lockstep {
 namespace {
@@ -25,13 +26,13 @@ constexpr auto kLatePart = std::chrono::seconds(2);  // a part that is not follo
 
 }  // namespace
 
-void PostgresOutboxCare::keep_small() {
+void PostgresOutboxMaintenance::keep_small() {
   if (!has_limit_) return;
   Outbox outbox = look();
   if (outbox.limit && outbox.pending() >= *outbox.limit / kSmallShares) give_back(std::move(outbox));
 }
 
-bool PostgresOutboxCare::resume() {
+bool PostgresOutboxMaintenance::resume() {
   if (limit_.is_full()) {
     give_back(look());
     // Nobody may ever read what is pending: a pipeline that nobody runs any more, for one.
@@ -49,13 +50,13 @@ bool PostgresOutboxCare::resume() {
   return true;
 }
 
-std::int64_t PostgresOutboxCare::Outbox::pending() const {
+std::int64_t PostgresOutboxMaintenance::Outbox::pending() const {
   std::int64_t bytes = 0;
   for (const Leaf& leaf : leaves) bytes += leaf.pending();
   return bytes;
 }
 
-PostgresOutboxCare::Leaf& PostgresOutboxCare::Outbox::written() {
+PostgresOutboxMaintenance::Leaf& PostgresOutboxMaintenance::Outbox::written() {
   const auto found =
       std::find_if(leaves.begin(), leaves.end(), [](const Leaf& leaf) { return leaf.is_written; });
   if (found == leaves.end())
@@ -63,9 +64,9 @@ PostgresOutboxCare::Leaf& PostgresOutboxCare::Outbox::written() {
   return *found;
 }
 
-PostgresOutboxCare::Outbox PostgresOutboxCare::look() {
+PostgresOutboxMaintenance::Outbox PostgresOutboxMaintenance::look() {
   Outbox outbox;
-  for (const pqxx::row& row : session_.ask("looking at the outbox", postgres_sql("outbox_care"))) {
+  for (const pqxx::row& row : session_.ask("looking at the outbox", postgres_sql("outbox_maintenance"))) {
     Leaf leaf;
     leaf.slot = row[0].as<int>();
     leaf.name = session_.schema() + ".outbox_" + row[0].c_str();
@@ -80,7 +81,7 @@ PostgresOutboxCare::Outbox PostgresOutboxCare::look() {
   return outbox;
 }
 
-void PostgresOutboxCare::give_back(Outbox outbox) {
+void PostgresOutboxMaintenance::give_back(Outbox outbox) {
   for (Leaf& leaf : outbox.leaves) {
     if (!leaf.is_written && !leaf.is_empty) empty(leaf);
   }
@@ -93,8 +94,9 @@ void PostgresOutboxCare::give_back(Outbox outbox) {
   empty(written);
 }
 
-const PostgresOutboxCare::Leaf* PostgresOutboxCare::next_leaf(const Outbox& outbox, const Leaf& written,
-                                                              bool is_old) {
+const PostgresOutboxMaintenance::Leaf* PostgresOutboxMaintenance::next_leaf(const Outbox& outbox,
+                                                                            const Leaf& written,
+                                                                            bool is_old) {
   if (written.is_empty) return nullptr;
   const std::int64_t large = std::min(kLargeLeaf, outbox.limit.value_or(kLargeLeaf) / kTurnShares);
   if (!is_old && written.bytes < large) return nullptr;
@@ -109,7 +111,7 @@ const PostgresOutboxCare::Leaf* PostgresOutboxCare::next_leaf(const Outbox& outb
   return nullptr;
 }
 
-void PostgresOutboxCare::empty(Leaf& leaf) {
+void PostgresOutboxMaintenance::empty(Leaf& leaf) {
   {
     PostgresTransaction direct(session_, kPruning, Isolation::kEachStatement);
     if (!is_passed(direct, leaf)) return;
@@ -123,14 +125,14 @@ void PostgresOutboxCare::empty(Leaf& leaf) {
   }
 }
 
-bool PostgresOutboxCare::is_passed(PostgresTransaction& transaction, const Leaf& leaf) const {
+bool PostgresOutboxMaintenance::is_passed(PostgresTransaction& transaction, const Leaf& leaf) const {
   return transaction
       .run_once(fill_placeholders(postgres_sql("leaf_is_passed"),
                                   {{"schema", session_.schema()}, {"leaf", leaf.name}}))[0][0]
       .as<bool>();
 }
 
-bool PostgresOutboxCare::truncate(const Leaf& leaf) {
+bool PostgresOutboxMaintenance::truncate(const Leaf& leaf) {
   try {
     PostgresTransaction transaction(session_, kPruning);
     // A writer that still has rows in this leaf holds it; whoever comes after us waits as long as we do.
@@ -146,14 +148,14 @@ bool PostgresOutboxCare::truncate(const Leaf& leaf) {
   }
 }
 
-void PostgresOutboxCare::note_passed(Leaf& leaf, std::int64_t bytes) {
+void PostgresOutboxMaintenance::note_passed(Leaf& leaf, std::int64_t bytes) {
   if (std::exchange(leaf.passed, bytes) == bytes) return;
-  session_.ask("noting what of the outbox is passed", "select {schema}.note_outbox_passed($1, $2)", leaf.slot,
-               bytes);
+  session_.ask("noting the passed part of the outbox", "select {schema}.note_outbox_passed($1, $2)",
+               leaf.slot, bytes);
 }
 
-std::vector<std::string> PostgresOutboxCare::follow_parts_of(const std::string& table,
-                                                             const std::string& function) {
+std::vector<std::string> PostgresOutboxMaintenance::follow_parts_of(const std::string& table,
+                                                                    const std::string& function) {
   PostgresTransaction transaction(session_, "following the parts of " + table);
   transaction.execute("set transaction isolation level read committed");
   std::vector<std::string> lines;
@@ -163,7 +165,7 @@ std::vector<std::string> PostgresOutboxCare::follow_parts_of(const std::string& 
   return lines;
 }
 
-std::vector<std::string> PostgresOutboxCare::follow_parts() {
+std::vector<std::string> PostgresOutboxMaintenance::follow_parts() {
   std::vector<std::string> lines;
   std::map<std::string, std::string> functions;  // by tracked table
   errors_.clear();
@@ -182,7 +184,7 @@ std::vector<std::string> PostgresOutboxCare::follow_parts() {
   return lines;
 }
 
-void PostgresOutboxCare::look_for_unfollowed() {
+void PostgresOutboxMaintenance::look_for_unfollowed() {
   const auto now = std::chrono::steady_clock::now();
   std::map<std::string, UnfollowedPart> found;
   try {
@@ -202,51 +204,49 @@ void PostgresOutboxCare::look_for_unfollowed() {
   unfollowed_ = std::move(found);
 }
 
-std::vector<std::string> PostgresOutboxCare::unfollowed_parts() {
+std::vector<std::string> PostgresOutboxMaintenance::unfollowed_parts() {
   std::vector<std::string> sentences;
   const auto late = std::chrono::steady_clock::now() - kLatePart;
   for (const auto& [what, part] : unfollowed_) {
     const auto error = errors_.find(part.table);
     if (error == errors_.end() && part.since > late) continue;
-    std::string sentence = what + ", and changes of its rows are not followed: ";
+    std::string why = "run `lockstep apply`";
     if (error != errors_.end())
-      sentence += error->second + "; run `lockstep apply`. If a right is missing, `lockstep check` names it";
-    else if (const std::string holders = holders_of(part.oid); !holders.empty())
-      sentence += holders;
-    else
-      sentence += "run `lockstep apply`";
-    sentences.push_back(std::move(sentence));
+      why = error->second + "; run `lockstep apply`. If a right is missing, `lockstep check` names it";
+    else if (std::string holders = holders_of(part.oid); !holders.empty())
+      why = std::move(holders);
+    sentences.push_back(warning("part_not_followed", {what, why}));
   }
   return sentences;
 }
 
-std::string PostgresOutboxCare::holders_of(const std::string& part) {
+std::string PostgresOutboxMaintenance::holders_of(const std::string& part) {
   std::string holders;
   for (const pqxx::row& row :
-       session_.ask("asking who holds a part of a table", postgres_sql("part_holders"), part)) {
+       session_.ask("asking which sessions lock a part of a table", postgres_sql("part_holders"), part)) {
     const LockWait wait{{}, row[0].c_str(), row[1].as<int>(), row[2].c_str(), row[3].c_str()};
     holders += (holders.empty() ? "" : ", and ") + reason_of(wait);
   }
   return holders;
 }
 
-std::vector<Difference> PostgresOutboxCare::find_differences() {
-  PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
+std::vector<Difference> PostgresOutboxMaintenance::find_differences() {
+  PostgresTransaction transaction(session_, "looking for changes since the last apply");
   transaction.execute("set local lock_timeout = '100ms'");
   return lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_);
 }
 
 // A commit that comes between leaves the note to the next time.
-void PostgresOutboxCare::note(const DefinitionNote& note) {
+void PostgresOutboxMaintenance::note(const DefinitionNote& note) {
   if (note.known == note.now) return;
   const pqxx::result noted =
-      session_.ask("noting what an index is made of", "select {schema}.note_definition($1, $2, $3, $4)",
+      session_.ask("noting the definition of an index", "select {schema}.note_definition($1, $2, $3, $4)",
                    note.index, note.known, note.now, note.why);
   if (!note.why.empty() && noted[0][0].as<bool>())
     spdlog::info("{}: the index is compared with its view", note.why);
 }
 
-std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
+std::vector<std::string> PostgresOutboxMaintenance::differences_from_applied() {
   try {
     std::vector<std::string> found;
     for (Difference& difference : find_differences()) {
@@ -263,9 +263,9 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
   for (std::string& sentence : unfollowed_parts()) differences.push_back(std::move(sentence));
   for (const pqxx::row& row : session_.ask("looking for rights that are lent", postgres_sql("rights_at_risk"),
                                            pipeline_.id(), schema_name_)) {
-    differences.emplace_back(row[0].c_str());
+    differences.push_back(stored_warning(row[0].c_str(), row[1].c_str()));
   }
-  PostgresTransaction direct(session_, "asking who holds the lead", Isolation::kEachStatement);
+  PostgresTransaction direct(session_, "asking which session leads", Isolation::kEachStatement);
   for (const LeadLock& lock : lead_locks(direct, pipeline_.applied.identity)) {
     if (!lock.holder.is_lockstep) differences.push_back(in_words(lock.holder));
   }

@@ -5,7 +5,7 @@ import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/bench/peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
 from report import Report  # noqa: E402
 
 

@@ -1,0 +1,34 @@
+// -y, --yes: for commands that ask before they change or delete something.
+#pragma once
+
+#include <string>
+
+#include "replicator/cli/options/options.h"
+
+namespace lockstep {
+
+class YesOption {
+ public:
+  enum class WithoutTerminal {
+    kNoQuestion,  ///< the answer is yes
+    kRefuse,      ///< for what deletes something: --yes is needed
+  };
+
+  /// `what` is what of the command it is for: "--finish: "; empty: all of it.
+  void add_to(Options options, WithoutTerminal without, const std::string& what = "");
+
+  /// Throws UsageError if the command needs an answer, and there is neither --yes nor a terminal to ask on.
+  /// `doing` is what it does after the question: "remove drops the triggers".
+  void require_answer(const std::string& doing) const;
+
+  /// Whether confirms() will ask: there is a terminal, and no --yes.
+  bool asks() const;
+
+  /// Asks if asks(). Without a question the answer is yes.
+  bool confirms(const std::string& question) const;
+
+ private:
+  bool yes_ = false;
+};
+
+}  // namespace lockstep
