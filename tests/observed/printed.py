@@ -242,8 +242,9 @@ class Session:
         service = self.terminal(command)
         self.services.append(service)
         config = re.search(r" -c \S+", command)
-        wait = f"lockstep wait --timeout 2s{config[0] if config else ''}"
-        if not wait_until(lambda: service.process.poll() is not None or self.terminal(f"{wait} && echo reached").wait().rstrip().endswith("reached"), PATIENCE):
+        config = config[0] if config else ""
+        question = f"lockstep wait --refresh --timeout 5s{config} && lockstep status{config}"
+        if not wait_until(lambda: service.process.poll() is not None or ": following" in self.terminal(question).wait(), PATIENCE):
             raise AssertionError(f"{command} does not catch up: {service.printed()}")
         wait_until(lambda: "is done" in service.printed(), 10)
         time.sleep(0.2)  # the lines that belong to it
