@@ -43,7 +43,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("root", type=pathlib.Path, help="the folder")
     arguments.add_argument("archive", type=pathlib.Path, help="what to write")
-    arguments.add_argument("--name", required=True, help='such as "lockstep:0.1.0"')
+    arguments.add_argument("--name", required=True, help='such as "lockstep:1.0.0"')
     arguments.add_argument("--config", required=True, type=json.loads, help="Docker's `config` of an image, as JSON")
     arguments.add_argument("--time", required=True, type=int, help="the date of everything, in seconds since 1970")
     arguments.add_argument("--created", required=True, help="the same in the words of RFC 3339")

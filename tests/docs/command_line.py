@@ -23,8 +23,8 @@ INTRODUCTION = """# Command line
 
 <!-- made by {command} -->
 
-`lockstep COMMAND --help` prints the same, with an example and the options that exclude one another.
-`lockstep --completion SHELL` prints completions for bash, zsh or fish.
+`lockstep COMMAND --help` prints the same, with an example.
+`lockstep --completion SHELL` is for bash, zsh or fish.
 
 | exit code | meaning |
 |---|---|

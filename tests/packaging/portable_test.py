@@ -43,7 +43,7 @@ DATE = 1_700_000_000  # of the commit, say
 
 
 def package(output: pathlib.Path) -> list[pathlib.Path]:
-    command = [ROOT / "scripts/package", "--build", BUILD, "--output", output, "--version", "0.1.0", "archive", "image"]
+    command = [ROOT / "scripts/package", "--build", BUILD, "--output", output, "--version", "1.0.0", "archive", "image"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE)})
     if done.returncode != 0:
         raise AssertionError(done.stderr)
@@ -105,7 +105,7 @@ class Portable(unittest.TestCase):
             config = json.loads(self.blob(tar, manifest["config"]["digest"]))
             docker = json.load(tar.extractfile("manifest.json"))[0]
             self.assertEqual(docker["Config"], "blobs/sha256/" + manifest["config"]["digest"].removeprefix("sha256:"))
-            self.assertEqual(docker["RepoTags"], ["lockstep:0.1.0"])
+            self.assertEqual(docker["RepoTags"], ["lockstep:1.0.0"])
             self.assertEqual(config["config"]["User"], f"{IMAGE_USER}:{IMAGE_USER}")
             (layer,) = manifest["layers"]
             self.blob(tar, layer["digest"])

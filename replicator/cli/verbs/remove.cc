@@ -18,7 +18,7 @@ class Remove final : public Verb {
  public:
   const char* name() const override { return "remove"; }
   const char* summary() const override {
-    return "Remove the triggers and lockstep's schema from the database";
+    return "Remove the triggers and Lockstep's schema from the database";
   }
   const char* example() const override {
     return "lockstep remove -c shop.toml\nlockstep remove -c shop.toml --indices --yes";

@@ -97,7 +97,7 @@ class Lengths(unittest.TestCase):
         known = [name for names, _ in LENGTHS for name in names.split()]
         self.assertEqual(len(known), len(set(known)))
         missing = [page.name for page in read_pages() if page.name not in known]
-        self.assertEqual(missing, [], "give each of these pages a length in LENGTHS of tests/docs/words_test.py")
+        self.assertEqual(missing, [], "give each of these pages a length in LENGTHS of tests/docs/pages_test.py")
 
 
 if __name__ == "__main__":
