@@ -23,8 +23,7 @@ INTRODUCTION = """# Command line
 
 <!-- made by {command} -->
 
-`lockstep COMMAND --help` prints the same, with an example.
-`lockstep --completion SHELL` is for bash, zsh or fish.
+`lockstep COMMAND --help` prints the same; `lockstep --completion SHELL` is for bash, zsh, fish.
 
 | exit code | meaning |
 |---|---|
