@@ -158,7 +158,7 @@ TEST_F(Init, SaysWhatItCannotKnowAndCheckDoesNotPassIt) {
   EXPECT_THAT(made.out, HasSubstr("! not known: no foreign key and no equality leads from rental.notices"));
   EXPECT_THAT(text(".toml"), HasSubstr("# table = \"rental.notices\""));
   const Completed up = lockstep("up");
-  EXPECT_EQ(up.exit_code, 1);
+  EXPECT_EQ(up.exit_code, 2);
   EXPECT_THAT(up.out, HasSubstr("rental.notices, which no track covers"));
   EXPECT_EQ(database_.number("select count(*) from pg_namespace where nspname = 'lockstep'"), 0);
 }
