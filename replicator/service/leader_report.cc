@@ -21,7 +21,7 @@ bool is_starting(const PipelineStatus& status) {
 
 std::string reason_of(const PipelineStatus& status) {
   if (!is_running(status) && !status.obstacle.empty()) return status.obstacle;
-  if (is_starting(status)) return "a process has taken the lead, and has not reported yet";
+  if (is_starting(status)) return "a process has become leader, and has not reported yet";
   if (!status.leader) return "it has never run";
   const std::string& reason = status.leader->reason;
   if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;

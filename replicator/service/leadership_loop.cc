@@ -148,7 +148,7 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
 
 void LeadershipLoop::wait_after_deposition(const Deposed& deposed, const std::stop_token& stop) {
   const LogField error_field("error", "deposed");
-  spdlog::warn("another process has taken the lead: {}", deposed.what());
+  spdlog::warn("another process has become leader: {}", deposed.what());
   set_leading(false);
   enter(PipelineState::kStandingBy, deposed.what());
   pause(backoff_.next(), stop);

@@ -107,7 +107,7 @@ TEST_F(ReindexByHand, AnAliasThatIsDeletedWhileTheNewIndexIsFilledIsGivenToThatB
   const auto filling = begin_reindex({"--max-rate", "10"});
   ASSERT_TRUE(becomes_state("filling"));
   change_alias("remove", 1);
-  EXPECT_TRUE(is_said("points to no index, not to " + generation(1)));
+  EXPECT_TRUE(is_said("points to nothing, not to " + generation(1)));
   pipeline_.must("reindex", {posts_.alias(), "--force"});
   EXPECT_EQ(stands_for(), generation(2));
   EXPECT_TRUE(becomes_equal());

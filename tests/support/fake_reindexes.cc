@@ -158,7 +158,7 @@ bool FakeReindexes::advance(const Reindex& reindex, Epoch epoch, const ReindexSt
   return commit([&](State& state) {
     const auto stored = state.reindexes.find(reindex.id);
     if (stored == state.reindexes.end() || stored->second.reindex.state != reindex.state) return false;
-    if (state.epoch != epoch) throw Deposed("another process has taken the lead");
+    if (state.epoch != epoch) throw Deposed("another process has become leader");
     require_way(reindex.state, step.to);
     take_step(state, reindex.id, step);
     return true;

@@ -482,7 +482,7 @@ std::vector<std::size_t> FakeTransaction::new_dead_letters(const std::vector<Dea
 // --- the end ---
 
 bool FakeTransaction::may_be_shown() {
-  if (epoch_ && seen_->epoch != *epoch_) throw Deposed("another process has taken the lead");
+  if (epoch_ && seen_->epoch != *epoch_) throw Deposed("another process has become leader");
   const std::lock_guard lock(database_.mutex_);
   return database_.durable_ && recorded_.empty();
 }
@@ -493,7 +493,7 @@ Committed FakeTransaction::commit() {
   Committed added;
   {
     const std::lock_guard lock(database_.mutex_);
-    if (epoch_ && database_.state_->epoch != *epoch_) throw Deposed("another process has taken the lead");
+    if (epoch_ && database_.state_->epoch != *epoch_) throw Deposed("another process has become leader");
     State& state = database_.change();
     for (const Write& write : recorded_) write(state, added);
     database_.flush();

@@ -157,7 +157,7 @@ void require_not_needed(ElasticsearchClient& client, const DroppedGeneration& dr
   }
   if (!has_live && client.indices_of(dropped.alias).empty()) {
     throw Error(
-        {doing, dropped.live + " is gone, and the alias " + dropped.alias + " points to no index",
+        {doing, dropped.live + " is gone, and the alias " + dropped.alias + " points to nothing",
          "run `lockstep apply`, which makes a new index; until then it is the only one that is left"});
   }
 }

@@ -84,7 +84,7 @@ bool PostgresReindexes::advance(const Reindex& reindex, Epoch epoch, const Reind
                generation.live.written_by, generation.beside.index, generation.beside.written_by,
                generation.documents, session_.storable(step.failure), schema_name_)[0][0]
           .c_str();
-  if (outcome == "deposed") throw Deposed("another process has taken the lead of the pipeline");
+  if (outcome == "deposed") throw Deposed("another process has become leader of the pipeline");
   if (outcome != "advanced" && outcome != "changed" && outcome != "applying")
     throw unknown_value("advance_reindex()", "answer", outcome);
   return outcome == "advanced";

@@ -17,7 +17,7 @@ namespace lockstep {
 namespace {
 
 Deposed deposed() {
-  return Deposed("another process has taken the lead of the pipeline");
+  return Deposed("another process has become leader of the pipeline");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ bool SqliteReindexes::advance(const Reindex& reindex, Epoch epoch, const Reindex
       std::find_if(stored.begin(), stored.end(), [&](const Reindex& each) { return each.id == reindex.id; });
   if (known == stored.end() || known->state != reindex.state) return false;
   if (stored_epoch(connection_, pipeline_.id()) != epoch)
-    throw Deposed("another process has taken the lead of the pipeline");
+    throw Deposed("another process has become leader of the pipeline");
   require_way(known->state, step.to);
   carry_out(*known, step);
   if (step.to) {

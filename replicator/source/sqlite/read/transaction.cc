@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kCommitting = "committing the checkpoint";
 
 Deposed deposed() {
-  return Deposed("another process has taken the lead of the pipeline");
+  return Deposed("another process has become leader of the pipeline");
 }
 
 }  // namespace

@@ -375,7 +375,7 @@ TEST(StatusTextTest, APipelineThatStartsForTheFirstTimeIsNotCalledOneThatHasNeve
   status.lead = {{.pid = 8, .user = "lockstep", .application = "shop"}};
   EXPECT_EQ(state_of(status), "starting");
   EXPECT_THAT(status_text("shop", status),
-              HasSubstr("a process has taken the lead, and has not reported yet"));
+              HasSubstr("a process has become leader, and has not reported yet"));
   EXPECT_EQ(json::parse(status_json("shop", status))["state"], "starting");
 }
 
