@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <utility>
 
 #include "replicator/elasticsearch/admin/adoption.h"
@@ -12,6 +11,7 @@
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/scheduler.h"
 
 namespace lockstep {
 namespace {
@@ -96,10 +96,9 @@ Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   const std::string doing = "asking whether Elasticsearch takes the mapping";
   // The pattern matches nobody's index, and the priority is beyond that of usual templates: Elasticsearch
   // refuses two templates with one priority and overlapping patterns.
-  const json body = {
-      {"index_patterns", {random_name("lockstep-check-")}},
-      {"priority", 2'000'000'000 + static_cast<std::int64_t>(std::random_device{}() % 100'000'000)},
-      {"template", {{"settings", mapping.settings}, {"mappings", mapping.mappings}}}};
+  const json body = {{"index_patterns", {random_name("lockstep-check-")}},
+                     {"priority", 2'000'000'000 + static_cast<std::int64_t>(random_seed() % 100'000'000)},
+                     {"template", {{"settings", mapping.settings}, {"mappings", mapping.mappings}}}};
   const HttpResponse response =
       client.send(doing, "POST", "/_index_template/_simulate", body.dump(), {400, 401, 403, 404, 405});
   if (response.status == 400) return {std::nullopt, reply_error(doing, response).parts().cause};

@@ -2,18 +2,15 @@
 
 #include <spdlog/spdlog.h>
 
-#include <random>
-
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/scheduler.h"
 
 namespace lockstep {
 
 std::string random_name(const std::string& prefix) {
   static constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::uniform_int_distribution<std::size_t> letter(0, sizeof kLetters - 2);
   std::string name = prefix;
-  for (int i = 0; i < 12; ++i) name += kLetters[letter(random)];
+  for (int i = 0; i < 12; ++i) name += kLetters[random_seed() % (sizeof kLetters - 1)];
   return name;
 }
 

@@ -16,6 +16,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -257,8 +258,13 @@ std::vector<std::uint64_t> seeds_of(const std::string& file) {
   if (!lines) throw std::system_error(ENOENT, std::generic_category(), file);
   std::vector<std::uint64_t> seeds;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.front() != '#') seeds.push_back(std::stoull(line.substr(0, line.find(' '))));
+    if (line.empty() || line.front() == '#') continue;
+    const std::string seed = line.substr(0, line.find(' '));
+    if (seed.empty() || seed.find_first_not_of("0123456789") != seed.npos)
+      throw std::invalid_argument(file + ": \"" + line + "\" does not begin with a seed");
+    seeds.push_back(std::stoull(seed));
   }
+  if (seeds.empty()) throw std::invalid_argument(file + " has no seed");
   return seeds;
 }
 
