@@ -1,4 +1,4 @@
-"""README.md and docs/ keep to the words of words.toml, call the product Lockstep and the command `lockstep`, and to their lengths."""
+"""README.md and docs/ keep to the words of tests/words.toml, call the product Lockstep and the command `lockstep`, and to their lengths."""
 import pathlib
 import re
 import sys
@@ -9,7 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "rules"))
 from links_test import CODE, pages, prose  # noqa: E402
 
-WORDS = {word: instead for group in tomllib.loads((ROOT / "tests/docs/words.toml").read_text()).values() for word, instead in group.items()}
+WORDS = {word: entry["instead"] for entry in tomllib.loads((ROOT / "tests/words.toml").read_text())["avoid"]
+         if not entry.get("program", False) for word in entry["words"]}
 # Pages, and how many words they may have together: `wc -w`. A page that grows takes words away elsewhere.
 LENGTHS = [
     ("README.md", 700),

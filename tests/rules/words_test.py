@@ -1,4 +1,4 @@
-"""The texts that users see keep to the words of tests/rules/words.toml: string literals of replicator/ with a space in them, the texts of
+"""The texts that users see keep to the words of tests/words.toml: string literals of replicator/ with a space in them, the texts of
 the status page, and the messages in SQL. Comments and names are not looked at."""
 import functools
 import html
@@ -8,7 +8,7 @@ import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WORDS = ROOT / "tests/rules/words.toml"
+WORDS = ROOT / "tests/words.toml"
 
 # Comments and characters come first, so that a quotation mark in them opens no literal.
 CODE = re.compile(r"""//[^\n]* | /\*.*?\*/ | \#include[^\n]* | R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)" | "(?P<text>(?:[^"\\\n]|\\.)*)"
