@@ -9,29 +9,21 @@
 namespace lockstep {
 namespace {
 
-const char* words(PlanStep::Action action) {
-  switch (action) {
-    case PlanStep::Action::kCreate:
-      return "+ create ";
-    case PlanStep::Action::kChange:
-      return "~ change ";
-    case PlanStep::Action::kDrop:
-      return "- drop ";
-  }
-  return "";
-}
+struct Mark {
+  std::string words;
+  std::string colour;  // green, yellow or red, as terminals number them
+};
 
-// Green, yellow and red, as terminals number them.
-std::string colour_of(PlanStep::Action action) {
+Mark mark_of(PlanStep::Action action) {
   switch (action) {
     case PlanStep::Action::kCreate:
-      return "\033[32m";
+      return {"+ create ", "\033[32m"};
     case PlanStep::Action::kChange:
-      return "\033[33m";
+      return {"~ change ", "\033[33m"};
     case PlanStep::Action::kDrop:
-      return "\033[31m";
+      return {"- drop ", "\033[31m"};
   }
-  return "";
+  return {};
 }
 
 std::string way_text(const MappingDifference& difference, const std::string& alias) {
@@ -59,8 +51,8 @@ Colour colour_of_output() {
 }
 
 std::string step_text(const PlanStep& step, Sql sql, Colour colour) {
-  std::string text = words(step.action);
-  if (colour == Colour::kOn) text = colour_of(step.action) + text + "\033[0m";
+  const Mark mark = mark_of(step.action);
+  std::string text = colour == Colour::kOn ? mark.colour + mark.words + "\033[0m" : mark.words;
   text += step.object;
   if (!step.detail.empty()) text += ": " + step.detail;
   text += '\n';
