@@ -110,8 +110,7 @@ bool Simulation::verify_once() {
 void Simulation::judge_reported(const AppliedIndex& index, const DifferingDocument& reported) {
   const std::string& id = reported.document.id.text;
   const Generation in = generation(index.target());
-  const IndexId documents = index.view == world_.posts().view ? fake::kPosts : fake::kFiles;
-  if (histories_.was_refused(documents, id) || strangers_.contains({in, id})) return;
+  if (histories_.was_refused(documents_in(index.target()), id) || strangers_.contains({in, id})) return;
   find("verify reports a difference that nothing explains",
        std::string(to_string(reported.difference)) + ", " + id + " under \"" + reported.document.routing +
            "\" in " + index.target());

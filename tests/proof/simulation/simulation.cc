@@ -54,6 +54,10 @@ std::int64_t commit_of(const std::string& json) {
   return nlohmann::json::parse(json).at("n").get<std::int64_t>();
 }
 
+IndexId documents_in(const std::string& index) {
+  return index.starts_with("posts") ? fake::kPosts : fake::kFiles;
+}
+
 Simulation::Simulation(const Options& options)
     : options_(options),
       schedule_(options.seed, options.only),
@@ -138,7 +142,7 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
        std::to_string(operation.version) + " → " + std::to_string(operation.status) +
        (operation.is_delete ? "" : " " + json));
   if (operation.status >= 300) return;
-  const IndexId index = operation.index.starts_with("posts") ? fake::kPosts : fake::kFiles;
+  const IndexId index = documents_in(operation.index);
   if (exchanged_ && index == fake::kPosts) return check_exchanged(operation);
   const auto stranger = strangers_.find({operation.uuid, operation.id});
   const bool is_strangers = stranger != strangers_.end() && !stranger->second;

@@ -37,6 +37,9 @@ inline constexpr std::chrono::seconds kRefreshes{1};
 /// The number of the commit that has made a document what it is.
 std::int64_t commit_of(const std::string& json);
 
+/// Whose documents a real index or one of its aliases has.
+IndexId documents_in(const std::string& index);
+
 struct Options {
   std::uint64_t seed = 1;
   /// So long there are writers, deaths and weather, at most; then all has to become equal.
