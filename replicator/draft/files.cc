@@ -81,7 +81,9 @@ std::string draft_statements(const std::string& view, const TableGraph& graph, c
   std::string text;
   if (!view.empty())
     text +=
-        "\n-- Every column is in it: take out what searchers must not see, and the field in the mapping.\n" +
+        "\n-- Remove what searchers must not see, here and in the mapping. Columns that look like secrets "
+        "are "
+        "not in it.\n" +
         view;
   if (!tracks.missing_indices.empty())
     text +=

@@ -15,12 +15,13 @@ constexpr std::array<std::string_view, 27> kWords = {
     "tokens",   "secret",    "secrets", "hash",       "salt",        "digest",   "apikey",
     "otp",      "totp",      "pin",     "credential", "credentials", "ssn",      "iban",
     "card",     "cvv",       "cvc",     "passport",   "fingerprint", "biometric"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kPairs = {{{"api", "key"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPairs = {{{"api", "key"},
                                                                                   {"private", "key"},
                                                                                   {"access", "key"},
                                                                                   {"recovery", "codes"},
                                                                                   {"social", "security"},
                                                                                   {"account", "number"},
+                                                                                  {"national", "id"},
                                                                                   {"tax", "id"}}};
 
 // "userAPIKey_2" → "user", "api", "key".

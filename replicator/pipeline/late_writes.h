@@ -32,7 +32,7 @@ class LateWrites {
  private:
   const SteadyTime of_earlier_leaders_;
   SteadyTime any_;
-  std::vector<SteadyTime> until_;  // by hash
+  std::vector<SteadyTime> until_;  // by hash; none until the first is added
 };
 
 }  // namespace lockstep

@@ -39,8 +39,7 @@ std::string doubt_about_target(const AppliedIndex& index, const MarkedIndex& mar
   if (!marked.mark.doubt.empty()) return marked.mark.doubt;
   const auto target = known.targets.find(index.id);
   if (target == known.targets.end()) return "";
-  if (target->second == kUnknownTarget)
-    return "it was not written, since its alias or its mark was not as it has to be";
+  if (target->second == kUnknownTarget) return "it was not written because its alias or its mark was wrong";
   if (target->second != marked.uuid) return "the index was recreated or restored from a snapshot";
   return "";
 }

@@ -166,7 +166,7 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
     return true;
   }
   const MutexLock lock(mutex_);
-  replaced_ = "the index of " + index.alias + " is as it has to be again";
+  replaced_ = "the index of " + index.alias + " is correct again";
   return false;
 }
 

@@ -1,19 +1,16 @@
 # shellcheck shell=bash
-# Which tests are run against another PostgreSQL than Debian's: the source under its contract, and what reads the catalog, defines
-# triggers, or asks how the server behaves.
+# Which tests are run against another PostgreSQL than Debian's: the source under its contract, what reads the catalog, defines triggers,
+# or asks how the server behaves, locks, and what follows changes for long.
 
-# tests_of_postgresql SCOPE: prints a regular expression for their names. "catalog" leaves out locks and what follows changes for long.
+# tests_of_postgresql: prints a regular expression for their names.
 tests_of_postgresql() {
-  local contract='contract\.Postgres/'
+  local contract='contract\.Postgres/|contract\.Postgresql/|contract\.PostgresLocks'
   local suites='CompositeKeyTest|GoldenPlanTest|HostileSchemaTest|ImageOfKeysTest|InheritanceTest|Init|InvokerTest|ManyTables|MigrationsTest'
   suites+='|MusicbrainzInit|Names/HostileNamesTest|NorthwindInit|PartitionsTest|PreflightTest|RightsTest|RolesTest|SearchPathTest'
   suites+='|HotelInit|LeagueInit|PartitionsOfViews|ReplacedPolicies|ReprintedDefinitions|SettingsOfTheDatabase|SettingsTest'
   suites+='|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
-  if [[ $1 != catalog ]]; then
-    contract+='|contract\.Postgresql/|contract\.PostgresLocks'
-    suites+='|Apply|Examples/ExampleTest|LeadTest|LockStatements|Logins|ManagedDatabase|OpenTransactions|OutboxReading|PartitionedViews'
-    suites+='|Partitions|ProgramRoles|SchemaChanges|Views|Wait'
-  fi
+  suites+='|Apply|Examples/ExampleTest|LeadTest|LockStatements|Logins|ManagedDatabase|OpenTransactions|OutboxReading|PartitionedViews'
+  suites+='|Partitions|ProgramRoles|SchemaChanges|Views|Wait'
   printf '^(%s|integration\\.(%s)\\.|integration\\.Of/ReplacedDefinitions\\.OneThatIsPutBackWhile)\n' "$contract" "$suites"
 }
 

@@ -530,7 +530,7 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
               HasSubstr("\"256\" is no exit code"))
       << "5 are seconds, as for flock";
   EXPECT_THAT(usage({"--exclusive", "--hold"}), HasSubstr("--exclusive: the name of a lock is missing"));
-  EXPECT_THAT(usage({"--exclusive", "-n", "--", "true"}), HasSubstr("not expected: -- -n"));
+  EXPECT_THAT(usage({"--exclusive", "-n", "--", "true"}), HasSubstr("unknown option -n"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
   EXPECT_THAT(usage({"-E", "256", "--global", "--", "true"}), HasSubstr("\"256\" is no exit code"));

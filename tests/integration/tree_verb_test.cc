@@ -201,7 +201,7 @@ TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"rm", "/" + std::string(300, 'x')}), HasSubstr("is longer than 255 bytes"));
   EXPECT_THAT(usage({"rm", ""}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"mv", "/", "/b"}), HasSubstr("the root cannot be moved"));
-  EXPECT_THAT(usage({"mv", "/a"}), HasSubstr("TO is required"));
+  EXPECT_THAT(usage({"mv", "/a"}), HasSubstr("TO is missing"));
   EXPECT_THAT(usage({"rm", "/a", "--wait", "long"}), HasSubstr("\"long\" is not a duration"));
   EXPECT_EQ(put("/a/", "x").exit_code, 2);
 }

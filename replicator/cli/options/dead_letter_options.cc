@@ -22,7 +22,7 @@ void DeadLetterOptions::add_to(Options options) {
 }
 
 void DeadLetterOptions::add_all_to(Options options) {
-  options.flag("--all", all_, "All of them; needed if no other option chooses some");
+  options.flag("--all", all_, "All of them; required if no other option selects some");
 }
 
 void DeadLetterOptions::require_choice(const std::string& command) const {

@@ -182,8 +182,8 @@ std::string freshness_text(const FreshnessReport& report) {
 std::string lag_text(const PipelineStatus& status) {
   if (status.pending_rows == 0) return "nothing pending";
   const bool more = status.pending_rows >= kMaxPendingRows;
-  return readable(status.pending_age) + ", " + grouped(status.pending_rows) +
-         (more ? " rows or more" : " rows");
+  return readable(status.pending_age) + ", " +
+         (more ? grouped(status.pending_rows) + " rows or more" : counted(status.pending_rows, "row"));
 }
 
 std::string reindex_text(const ReindexStatus& reindex) {

@@ -36,8 +36,8 @@ class DeadLetters final : public Verb {
   void add_options(Options options) override {
     pipeline_.add_to(options);
     Options list = add(options, "list", "Print one line for each", &DeadLetters::list);
-    Options show = add(options, "show", "Print all that is known, and the documents as they are now",
-                       &DeadLetters::show);
+    Options show =
+        add(options, "show", "Print every detail, and the documents as they are now", &DeadLetters::show);
     Options retry = add(options, "retry", "Write the documents as they are now", &DeadLetters::retry);
     Options discard =
         add(options, "discard", "Forget them; the documents stay as they are", &DeadLetters::discard);

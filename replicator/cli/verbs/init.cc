@@ -147,7 +147,7 @@ class Init final : public Verb {
     options.option("--elasticsearch", elasticsearch_, "The url of Elasticsearch or OpenSearch")
         .value_name("URL")
         .show_default(kElasticsearch);
-    options.option("DIR", folder_, "The folder of the files; it is made if need be").required();
+    options.option("DIR", folder_, "The folder for the files; init creates it").required();
   }
 
   ExitCode run() override {
@@ -234,14 +234,12 @@ class Init final : public Verb {
     return draft;
   }
 
-  /// The name of the view for documents of this table or alias. Throws UsageError when it is taken.
-  static std::string free_view(SchemaReader& reader, const std::string& name) {
-    const std::string view = reader.view_for(name);
+  static void require_new(SchemaReader& reader, const std::string& view) {
     if (reader.has(view)) throw UsageError(view + " exists already; use it with --view " + view);
-    return view;
   }
 
   static Draft of_drafted(const DraftView& drafted, SchemaReader& reader, const TableGraph& graph) {
+    require_new(reader, drafted.name);
     Draft draft;
     draft.view = drafted.name;
     draft.view_sql = reader.dialect().before_view() + drafted.sql;
@@ -265,7 +263,7 @@ class Init final : public Verb {
   }
 
   Draft of_table(SchemaReader& reader, const TableGraph& graph) const {
-    const std::string view = free_view(reader, table_called(graph, table_).own);
+    const std::string view = reader.view_for(table_called(graph, table_).own);
     return of_drafted(draft_view(graph, view, table_, split(with_), reader.dialect()), reader, graph);
   }
 
@@ -279,7 +277,7 @@ class Init final : public Verb {
     std::vector<Draft> drafts;
     for (PgsyncIndex& index : indices) {
       const std::string alias = alias_.empty() ? index.alias : alias_;
-      const DraftView drafted = draft_view(graph, free_view(reader, alias), index.document, reader.dialect());
+      const DraftView drafted = draft_view(graph, reader.view_for(alias), index.document, reader.dialect());
       drafts.push_back(of_drafted(drafted, reader, graph));
       drafts.back().alias = alias;
       drafts.back().settings = index.settings;
@@ -300,7 +298,8 @@ class Init final : public Verb {
   }
 
   Draft of_logstash(SchemaReader& reader, const TableGraph& graph) const {
-    const std::string view = free_view(reader, alias_);
+    const std::string view = reader.view_for(alias_);
+    require_new(reader, view);
     const std::string statements =
         reader.dialect().before_view() + "create view " + view + " as\n" + pipeline_.columns + ";\n";
     Draft draft = of_view(reader.drafted_view(view, statements), statements, reader, graph);
@@ -357,8 +356,8 @@ class Init final : public Verb {
                 << '\n';
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
     for (const LeftOutColumn& column : draft.left_out)
-      std::cout << "! left out: " << column.name << ", which looks like a secret; if " << column.field
-                << " belongs in the documents, add " << column.as << " to the view and the field to "
+      std::cout << "! left out: " << column.name << ", which looks like a secret; to have it as the field "
+                << column.field << ", add " << column.as << " to the view and the field to "
                 << file(draft, ".json").string() << '\n';
   }
 

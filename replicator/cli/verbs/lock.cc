@@ -70,8 +70,7 @@ class Lock final : public Verb {
       }
     }
     add_wait(options, wait_);
-    options
-        .option("-E,--conflict-exit-code", conflict_, "The exit code when the lock was not to be had in time")
+    options.option("-E,--conflict-exit-code", conflict_, "The exit code if the lock is not free in time")
         .value_name("NUMBER")
         .show_default();
     options.flag("--hold", hold_,

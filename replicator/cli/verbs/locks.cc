@@ -21,20 +21,20 @@ constexpr const char* kNothing = "nothing is locked\n";
 class Locks final : public Verb {
  public:
   const char* name() const override { return "locks"; }
-  const char* summary() const override { return "List, show or break locks, or prepare their place"; }
+  const char* summary() const override { return "List, show or break locks, or create what they need"; }
   const char* example() const override {
     return "lockstep locks list\nlockstep locks show /clinton\nlockstep locks break /clinton";
   }
 
   void add_options(Options options) override {
     config_.add_to(options);
-    Options list = add(options, "list", "Print all locks, and all operations that are not over",
+    Options list = add(options, "list", "Print all locks and all unfinished operations",
                        "lockstep locks list", &Locks::list);
     Options show = add(options, "show", "Print one lock, and the operations that hold it",
                        "lockstep locks show /clinton", &Locks::show);
     Options breaking = add(options, "break", "Free a lock that another process holds; its holder is deposed",
                            "lockstep locks break /clinton", &Locks::break_one);
-    add(options, "prepare", "Make the missing indices and scripts, or tables, that locks need",
+    add(options, "prepare", "Create the indices and scripts, or tables, that locks need",
         "lockstep locks prepare", &Locks::prepare);
     for (Options reading : {list, show}) {
       reading.flag("--json", json_, "Print one JSON object on each line");

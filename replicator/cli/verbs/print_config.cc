@@ -21,7 +21,7 @@ class PrintConfig final : public Verb {
 
   void add_options(Options options) override {
     const Option config = config_.add_to(options, "The pipeline's configuration file");
-    options.flag("--sample", sample_, "Print every key with its meaning and its default, to be edited")
+    options.flag("--sample", sample_, "Print a file to edit: every key with its meaning and default")
         .excludes(config);
   }
 

@@ -75,7 +75,7 @@ class ReindexVerb final : public Verb {
     const Option dry_run = options.flag("--dry-run", dry_run_, "Print the effects, and change nothing");
     Option back = options.flag("--back", back_, "Point the alias to the other index again");
     Option finish = options.flag("--finish", finish_, "Delete the other index now");
-    Option abort = options.flag("--abort", abort_, "Take it back before the alias has moved");
+    Option abort = options.flag("--abort", abort_, "Cancel a reindex whose alias has not moved yet");
     yes_.add_to(options, YesOption::WithoutTerminal::kRefuse, "With --finish: ");
     options.flag("--json", json_, "With --dry-run: print one JSON object");
     back.excludes(finish).excludes(abort).excludes(dry_run).excludes(max_rate);

@@ -66,7 +66,7 @@ class TreeVerb final : public Verb {
     Options put = add(options, "put", "Write a file from standard input, whether it exists or not",
                       "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
     put.option("PATH", path_, "The file").required();
-    Options mkdir = add(options, "mkdir", "Make a directory that stays when it is empty",
+    Options mkdir = add(options, "mkdir", "Create a directory that remains if it is empty",
                         "mkdir /clinton/projects", &TreeVerb::make_directory);
     mkdir.option("PATH", path_, "The directory; those above it need not exist").required();
     Options cp = add(options, "cp", "Copy a file with all of its fields",
@@ -90,7 +90,7 @@ class TreeVerb final : public Verb {
             "Everything below it, too, with whole paths, directory by directory");
     Options recover = add(options, "recover", "Finish the changes of processes that died in the middle",
                           "recover --watch", &TreeVerb::recover);
-    recover.flag("--watch", watch_, "Do so again and again until a signal comes");
+    recover.flag("--watch", watch_, "Repeat that until a signal arrives");
     for (Options change : {mv, rm, put, mkdir, cp}) {
       add_wait(change, wait_);
     }

@@ -51,6 +51,14 @@ TEST(CommandLineTest, HelpAndVersionAreCommandsToo) {
   EXPECT_EQ(lockstep({"help"}).out, lockstep({"--help"}).out);
   EXPECT_EQ(lockstep({"help", "status"}).out, lockstep({"status", "--help"}).out);
   EXPECT_EQ(lockstep({"help", "dead-letters", "list"}).out, lockstep({"dead-letters", "list", "--help"}).out);
+  EXPECT_EQ(lockstep({"help", "deadletters"}).out, lockstep({"dead-letters", "--help"}).out);
+  const std::vector<std::vector<const char*>> mistyped = {
+      {"help", "sttus"}, {"sttus", "--help"}, {"sttus", "-h"}};
+  for (const std::vector<const char*>& arguments : mistyped) {
+    const Outcome unknown = lockstep(arguments);
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("did you mean \"status\"?"));
+  }
   for (const char* version : {"version", "-v", "-V"}) {
     EXPECT_EQ(lockstep({version}).out, lockstep({"--version"}).out);
     EXPECT_EQ(lockstep({version}).code, 0);

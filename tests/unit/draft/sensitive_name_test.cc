@@ -6,8 +6,9 @@ namespace lockstep {
 namespace {
 
 TEST(SensitiveNameTest, WordsOfSecretsAndPersonalDataAreFoundInAnySpelling) {
-  for (const char* name : {"password", "password_hash", "passwordHash", "api_key", "userAPIKey", "IBAN",
-                           "card_number", "reset_token_2", "pin", "ssn", "otp_secret", "social_security_no"})
+  for (const char* name :
+       {"password", "password_hash", "passwordHash", "api_key", "userAPIKey", "IBAN", "card_number",
+        "reset_token_2", "pin", "ssn", "national_id", "otp_secret", "social_security_no"})
     EXPECT_TRUE(looks_sensitive(name)) << name;
 }
 
