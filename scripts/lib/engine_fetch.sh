@@ -62,7 +62,7 @@ fetch_engine() {
   [[ -d $home ]] || fetch_into_cache "$home"
   ensure_server_user
   server_can_read "$home" ||
-    fail "servers run as the user $kServerUser, who can't read $home; set LOCKSTEP_CACHE to a folder that everybody may enter"
+    fail "servers run as the user $kServerUser, who can't read $home; set LOCKSTEP_CACHE to a folder that all users may enter"
 }
 
 fetch_into_cache() {

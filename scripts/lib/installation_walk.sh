@@ -54,12 +54,12 @@ following() { [[ $(runuser -u lockstep -- lockstep status --json) == *'"state":"
 until_true 30 following || fail 'it does not follow'
 owner=$(cat /etc/lockstep/owner.url)
 ! runuser -u lockstep -- cat /etc/lockstep/owner.url 2>/dev/null || fail "the service's user can read the owner's url"
-! runuser -u nobody -- cat /etc/lockstep/elasticsearch.password 2>/dev/null || fail 'everybody can read the secret'
+! runuser -u nobody -- cat /etc/lockstep/elasticsearch.password 2>/dev/null || fail 'all users can read the secret'
 
 step 'the journal can be filtered by pipeline and epoch'
 until_true 10 in_journal 'leading pipeline' -u lockstep LOCKSTEP_PIPELINE=lockstep LOCKSTEP_EPOCH=1 || fail 'its lines have no such fields'
 
-step 'it is hardened, with the addresses of its servers as operations.md says'
+step 'it is hardened, with the addresses of its servers as in operations.md'
 mkdir -p /etc/systemd/system/lockstep.service.d
 printf '[Service]\nIPAddressDeny=any\nIPAddressAllow=localhost\n' >/etc/systemd/system/lockstep.service.d/addresses.conf
 systemctl daemon-reload
@@ -75,13 +75,13 @@ is lockstep Result success || fail 'it did not end well'
 
 step 'with a missing grant the start fails, names it, and is not repeated'
 psql -q "$owner" -c 'revoke usage on schema lockstep from lockstep'
-! systemctl start lockstep 2>/dev/null || fail 'systemctl start says that all is well'
+! systemctl start lockstep 2>/dev/null || fail 'systemctl start reports no error'
 is lockstep ExecMainStatus 2 || fail 'the exit code is not 2'
 is lockstep NRestarts 0 || fail 'it was started again'
 until_true 10 in_journal 'permission denied' -u lockstep LOCKSTEP_PIPELINE=lockstep || fail 'the journal does not name it'
 psql -q "$owner" -c 'grant usage on schema lockstep to lockstep'
 
-step 'while the database is away it is not ready, and says why; when the database is there, it is'
+step 'while the database is away it is not ready, and reports the reason; when the database is there, it is'
 systemctl stop walk-postgresql
 systemctl start --no-block lockstep
 until_true 20 has_status lockstep 'waiting for source' || fail "$(property lockstep StatusText)"
@@ -92,7 +92,7 @@ until_true 20 is lockstep ActiveState active || fail 'it does not become ready'
 step 'a reload with a wrong configuration fails and changes nothing'
 cp -p /etc/lockstep/lockstep.toml /walk/kept.toml
 echo 'nonsense = 1' | cat - /walk/kept.toml >/etc/lockstep/lockstep.toml
-! systemctl reload lockstep 2>/dev/null || fail 'systemctl reload says that all is well'
+! systemctl reload lockstep 2>/dev/null || fail 'systemctl reload reports no error'
 until_true 10 in_journal 'nonsense' -u lockstep || fail 'the journal does not name the fault'
 step 'a reload takes over what has changed'
 { cat /walk/kept.toml; printf '[log]\nlevel = "debug"\n[replication]\nchunk_documents = 100\n'; } >/etc/lockstep/lockstep.toml
@@ -108,7 +108,7 @@ install -o root -g lockstep -m 0640 /walk/kept.toml /etc/lockstep/shop.toml
 systemctl start lockstep@shop
 has_status lockstep@shop 'standing by' || until_true 5 has_status lockstep@shop 'standing by' || fail "$(property lockstep@shop StatusText)"
 systemctl kill -s KILL lockstep
-until_true 10 has_status lockstep@shop 'following' || fail 'nobody takes over'
+until_true 10 has_status lockstep@shop 'following' || fail 'the other instance does not become leader'
 until_true 10 has_status lockstep 'standing by' || fail 'the killed one is not started again'
 is lockstep NRestarts 1 || fail 'it was not systemd that started it'
 systemctl stop lockstep
@@ -125,12 +125,12 @@ step 'the quick start takes the installed program'
 for options in '' --sqlite; do
   # shellcheck disable=SC2086
   env -u PGHOST -u PGPORT bash clone/scripts/quickstart $options >/walk/quickstart.log 2>&1 || { cat /walk/quickstart.log; fail "quickstart $options"; }
-  [[ $(</walk/quickstart.log) == *'step 6 of 6, after '*' carry the new name'* ]] || { cat /walk/quickstart.log; fail "quickstart $options shows no progress or no result"; }
+  [[ $(</walk/quickstart.log) == *'step 6 of 6, after '*' a search finds all 10000 orders '*'20,000 documents compared, equal'* ]] || { cat /walk/quickstart.log; fail "quickstart $options shows no progress or no result"; }
   bash clone/scripts/quickstart $options stop 2>/dev/null
 done
 rm -rf /var/lib/lockstep /walk/clone
 
-step 'an upgrade starts anew what ran, and nothing else'
+step 'an upgrade starts again what ran, and nothing else'
 before=$(property lockstep@shop MainPID)
 apt-get -q install -y ./next/lockstep_*.deb >/walk/upgrade.log 2>&1 || { cat /walk/upgrade.log; fail 'the upgrade failed'; }
 until_true 20 has_status lockstep@shop 'following' || fail 'it does not follow after the upgrade'

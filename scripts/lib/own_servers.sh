@@ -76,7 +76,7 @@ server_url() {
   unset "starters[$1]"
   if ((code)); then
     cat "$work/$1.log" >&2
-    fail "without this server it cannot go on (see above)"
+    fail "without this server it cannot continue (see above)"
   fi
   url=$(<"$work/$1.url")
 }

@@ -39,7 +39,7 @@ make_archive() {
   done < <(libraries)
   patchelf --set-rpath '$ORIGIN/../lib/lockstep' "$tree/bin/lockstep"
   python3 -B "$here/lib/older_symbol_version.py" "$kNewerVersion" "$kOlderVersion" "$kSameFunction" -- "$tree/bin/lockstep" "$tree"/lib/lockstep/*.so* ||
-    fail "the archive would not run beside GCC 11's C++ library (see above)"
+    fail "the archive would not run with GCC 11's C++ library (see above)"
   install -m 0755 "$here/lib/install_archive.sh" "$tree/install.sh"
   tar -C "$work/archive" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -c "$name" |
     gzip -9n >"$output/$name.tar.gz"

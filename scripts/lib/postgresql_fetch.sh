@@ -44,7 +44,7 @@ fetch_postgresql() {
   [[ -d $home ]] || fetch_postgresql_into "$home"
   ensure_server_user
   server_can_read "$bin" ||
-    fail "servers run as the user $kServerUser, who can't read $bin; set LOCKSTEP_CACHE to a folder that everybody may enter"
+    fail "servers run as the user $kServerUser, who can't read $bin; set LOCKSTEP_CACHE to a folder that all users may enter"
 }
 
 fetch_postgresql_into() (

@@ -29,7 +29,7 @@ server_can_read() { (cd / && as_server_user test -r "$1" -a -x "$1"); }
 # before), and locks it until the script ends. KIND also names the server in messages.
 claim_folder() {
   local dir=$1 kind=$2
-  [[ $dir != *[[:space:]]* ]] || fail "the folder '$dir' has white space in its name, which the servers' start scripts don't stand; choose another"
+  [[ $dir != *[[:space:]]* ]] || fail "the folder '$dir' has white space in its name, which the servers' start scripts do not accept; choose another"
   ensure_server_user
   mkdir -p "$dir" || fail "cannot make the folder $dir"
   if [[ -e $dir/server ]]; then
@@ -44,7 +44,7 @@ claim_folder() {
     chown "$kServerUser:" "$dir"
     chmod u+rwx,go+rx "$dir"
     server_can_read "$dir" ||
-      fail "servers run as the user $kServerUser, who can't get into $dir; choose a folder that everybody may enter (below /var/lib or /tmp)"
+      fail "servers run as the user $kServerUser, who can't get into $dir; choose a folder that all users may enter (below /var/lib or /tmp)"
   fi
 }
 
