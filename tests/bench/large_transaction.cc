@@ -64,7 +64,7 @@ class LargeTransactions {
  private:
   bool is_done(const std::string& xid) {
     return work_.database().value(
-               "select not exists (select from lockstep.job) and bool_and(pg_visible_in_snapshot('" + xid +
+               "select not exists (select from lockstep.due) and bool_and(pg_visible_in_snapshot('" + xid +
                "'::xid8, prev)) from lockstep.checkpoint") == "t";
   }
 

@@ -65,17 +65,10 @@ class Tree {
   // Renames it; returns the seconds from commit until nothing of that is left to do.
   double rename() {
     const std::string to = "/tree " + std::to_string(++renames_);
-    const std::string transaction =
-        *database_.value("select pg_current_xact_id() from fs.rename('" + name_ + "', '" + to + "')");
+    database_.execute("select fs.rename('" + name_ + "', '" + to + "')");
     const auto begin = Clock::now();
     name_ = to;
-    // Also true when it was no job but a batch.
-    const std::string done =
-        "select not exists (select from lockstep.job) and "
-        "bool_and(pg_visible_in_snapshot('" +
-        transaction + "'::xid8, prev)) from lockstep.checkpoint";
-    if (!support::wait_until([&] { return database_.value(done) == "t"; }, kPatienceForWork, 10ms))
-      throw std::runtime_error("the rename did not end");
+    pipeline_.must("wait", {"--timeout", "1h"}, kPatienceForWork);
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
