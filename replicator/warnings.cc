@@ -43,7 +43,8 @@ constexpr WarningText kTexts[] = {
     {"parts_changed",
      "index …: … changed since the last apply; documents may be out of date until `lockstep apply` is run"},
     {"documents_changed",
-     "what the documents of … are made of has changed: …; run `lockstep apply`, which writes them again"},
+     "the documents of … depend on definitions that have changed: …; run `lockstep apply`, which writes them "
+     "again"},
     {"parts_replaced", "… may have been another for a while since the last apply"},
     {"compared", "index …: …; a running service compares the index with its view, and `lockstep apply` does"},
     {"part_left",

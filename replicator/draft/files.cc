@@ -47,9 +47,9 @@ std::string as_comment(const std::string& text) {
 std::string unknown_text(const UnknownTrack& track, const SqlDialect& dialect) {
   std::string known;
   for (const DraftTrack& way : track.known) known += "#\n" + as_comment(track_text(way));
-  if (!known.empty()) known = "# It is needed besides these:\n" + known;
+  if (!known.empty()) known = "# These are not enough:\n" + known;
   return "\n# Not known: " + track.reason +
-         ".\n# Write down what leads from a changed row to _ids: row, if its own columns make them; column, "
+         ".\n# Describe the way from a changed row to _ids: row, if its own columns make them; column, "
          "if the "
          "view shows its\n# key; else keys. Or ignore = true if its changes don't matter.\n"
          "# [[index.track]]\n# table = " +

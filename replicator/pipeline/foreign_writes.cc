@@ -124,9 +124,9 @@ void ForeignWrites::report(IndexId index, std::int64_t foreign) {
   }
   const LogField field("index", pipeline_.find(index)->alias);
   spdlog::warn(
-      "index {}: something else writes into it: a document has a version that lockstep has not given. What "
-      "the view gives is written over it; find out what writes there, take the privilege away, and run "
-      "`lockstep verify --repair`, which finds what else was changed or deleted",
+      "index {}: something else writes into it: a document has a version that Lockstep has not given. "
+      "Lockstep writes the view's document over it. Find the other program, revoke its privilege, and run "
+      "`lockstep verify --repair`, which finds the other documents that it changed or deleted",
       pipeline_.find(index)->alias);
 }
 

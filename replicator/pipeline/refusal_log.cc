@@ -8,8 +8,10 @@ namespace lockstep {
 namespace {
 
 std::string line(const std::string& kind, std::int64_t count) {
-  return kind + ": " + (count == 1 ? "a document was" : std::to_string(count) + " documents were") +
-         " refused and kept as dead letters; see `lockstep dead-letters list`";
+  return kind + ": " +
+         (count == 1 ? "a document was refused and kept as a dead letter"
+                     : std::to_string(count) + " documents were refused and kept as dead letters") +
+         "; see `lockstep dead-letters list`";
 }
 
 }  // namespace

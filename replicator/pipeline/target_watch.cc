@@ -106,7 +106,7 @@ void TargetWatch::look() {
         noted = note_in(index, *to_note) && noted;
       }
     } catch (const Error& error) {
-      // The bulk writer reports it. Nobody can take the lead either while the alias or the mark is missing.
+      // The bulk writer reports it.
       if (error.retryable()) return note_later(to_note);
     }
   }
@@ -170,11 +170,11 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
   return false;
 }
 
-// None while there is no alias, or one of several indices, which the bulk writer reports. Throws Error (no
-// server) for what is not this pipeline's.
+// None for a generation beside another that somebody has deleted: that ends its reindex (reindexing.h).
+// Throws Error (no server) for what is not this pipeline's, for no index and for several.
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
   const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
-  if (found.size() != 1) return std::nullopt;
+  if (found.empty() && index.beside) return std::nullopt;
   MarkedIndex marked = marked_index_of(index.target(), found, remedy_of_lost_mark(index));
   require_ours(pipeline_, index, marked.mark);
   return marked;

@@ -51,13 +51,13 @@ class TargetWatch {
   /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error when another index stands behind an alias than at the beginning, when what
-  /// stands there is not this pipeline's any more, and when an unfit index has become fit; Deposed when a
-  /// later epoch writes there. The lead must be taken again.
+  /// Throws a retryable Error when another index stands behind an alias than at the beginning, none, or
+  /// several, when what stands there is not this pipeline's any more, and when an unfit index has become fit;
+  /// Deposed when a later epoch writes there. The lead must be taken again.
   void require_same_targets();
 
-  /// The indices that were fit at the beginning, and whose aliases stand for something now that is not this
-  /// pipeline's.
+  /// The indices that were fit at the beginning, and whose aliases stand for nothing now, or for something
+  /// that is not this pipeline's.
   std::set<IndexId> lost();
 
   /// Why indices are unfit, of those that were unfit at the beginning: what the last look found.

@@ -1,10 +1,12 @@
 #include "replicator/pipeline/waiter.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_mark.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/source_absent.h"
@@ -118,28 +120,38 @@ class Waiter::Course {
   }
 
   // Empty: each alias stands for the index that has the changes. One with a single generation is written by
-  // the alias itself.
+  // the alias itself, so a search may see them unless the alias points elsewhere.
   std::string why_unseen() {
     if (!watch_) watch_ = waiter_.take_watch();
-    const std::vector<SearchedIndex> searched = watch_->searched_indices();
+    std::map<std::string, SearchedIndex> wanted;  // without a name: any index of the pipeline
+    for (const SearchedIndex& each : watch_->searched_indices()) wanted[each.alias] = each;
+    if (request_.refresh == WaitRequest::Refresh::kYes) {
+      for (const std::string& alias : waiter_.searched_.aliases) wanted.try_emplace(alias);
+    }
     std::string why;
-    if (searched.empty()) return why;
+    if (wanted.empty()) return why;
     with_elasticsearch([&](ElasticsearchClient& elasticsearch) {
-      for (const SearchedIndex& each : searched) {
-        const std::vector<IndexState> found = elasticsearch.indices_of(each.alias);
-        const bool is_seen =
-            found.size() == 1 && (found.front().name == each.index || found.front().name == each.or_index);
-        if (is_seen) continue;
-        why = "searches do not see it: the alias " + each.alias + " does not point to " + each.index +
-              ", or not for it alone; see `lockstep status`";
+      for (const auto& [alias, index] : wanted) {
+        const std::vector<IndexState> found = elasticsearch.indices_of(alias);
+        if (found.size() == 1 && is_wanted(found.front(), index)) continue;
+        const std::string name = index.index.empty() ? "an index of this pipeline" : index.index;
+        why = "searches do not see it: the alias " + alias + " does not point to " + name +
+              ", or not to it alone; see `lockstep status`";
       }
     });
     return why;
   }
 
+  bool is_wanted(const IndexState& found, const SearchedIndex& wanted) const {
+    if (!wanted.index.empty()) return found.name == wanted.index || found.name == wanted.or_index;
+    const std::optional<IndexMark> mark = readable_mark(found);
+    return mark && mark->pipeline == waiter_.searched_.pipeline;
+  }
+
   void refresh() {
     if (request_.refresh == WaitRequest::Refresh::kNo) return;
-    with_elasticsearch([&](ElasticsearchClient& elasticsearch) { elasticsearch.refresh(waiter_.aliases_); });
+    with_elasticsearch(
+        [&](ElasticsearchClient& elasticsearch) { elasticsearch.refresh(waiter_.searched_.aliases); });
   }
 
   template <typename Question>
@@ -181,11 +193,11 @@ class Waiter::Course {
   std::string leader_waits_;  // what it waits for, as it says
 };
 
-Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport,
-               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout, Words words)
+Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, Searched searched,
+               std::chrono::milliseconds request_timeout, Words words)
     : open_watch_(std::move(open_watch)),
       make_transport_(std::move(make_transport)),
-      aliases_(std::move(aliases)),
+      searched_(std::move(searched)),
       request_timeout_(request_timeout),
       words_(std::move(words)) {}
 

@@ -54,8 +54,14 @@ class Waiter {
         leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
   };
 
-  /// A wait with a refresh refreshes `aliases`.
-  Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, std::vector<std::string> aliases,
+  /// A wait with a refresh refreshes the aliases. It is not over while one of them points to an index without
+  /// the mark of the pipeline.
+  struct Searched {
+    std::string pipeline;
+    std::vector<std::string> aliases;
+  };
+
+  Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, Searched searched,
          std::chrono::milliseconds request_timeout, Words words);
 
   /// Waits for servers that are away, too. Throws UsageError when the pipeline has not been applied, Error
@@ -70,7 +76,7 @@ class Waiter {
 
   const OpenWatch open_watch_;
   const BulkWriter::TransportFactory make_transport_;
-  const std::vector<std::string> aliases_;
+  const Searched searched_;
   const std::chrono::milliseconds request_timeout_;
   const Words words_;
   Mutex mutex_;

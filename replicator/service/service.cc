@@ -38,11 +38,11 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   const auto open_reader = [&] { return open_status_reader(*current()); };
   board.update(
       [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
-  std::vector<std::string> aliases;
-  for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+  Waiter::Searched searched{config.pipeline, {}};
+  for (const IndexConfig& index : config.indices) searched.aliases.push_back(index.alias);
   Waiter waiter([&] { return open_applied_watch(*current()); },
-                [&] { return live.values().make_transport(); }, aliases, config.elasticsearch.request_timeout,
-                words_of_waits(open_reader));
+                [&] { return live.values().make_transport(); }, searched,
+                config.elasticsearch.request_timeout, words_of_waits(open_reader));
   History history;
   std::optional<FreshnessKeeper> freshness;
   if (config.slo.lag.count() > 0) freshness.emplace(config.slo.lag);

@@ -73,7 +73,7 @@ class LostConnections : public testing::Test {
 
 constexpr const char* kLost = "the connection to PostgreSQL was lost";
 constexpr const char* kLastWords =
-    "its last words: FATAL: terminating connection due to administrator command";
+    "the server reported: FATAL: terminating connection due to administrator command";
 
 // It was "Could not obtain client encoding: not connected.", with nothing of what the server had said.
 TEST_F(LostConnections, AnIdleSessionThatIsEndedIsCalledLostWithTheServersLastWords) {

@@ -323,7 +323,7 @@ TEST_F(TracksTest, FaultsAreToldAllAtOnce) {
       faults,
       HasSubstr("test.toml:11: table orders: there is no orders (names are written with their schema); did "
                 "you mean s.orders?"));
-  EXPECT_THAT(faults, HasSubstr("test.toml:12: table s.ordrs: there is no s.ordrs"));
+  EXPECT_THAT(faults, HasSubstr("test.toml:12: table s.ordrs: there is no s.ordrs; did you mean s.orders?"));
   EXPECT_THAT(
       faults,
       HasSubstr("test.toml:13: s.w is a view; only tables can be tracked; track the tables that it reads"));

@@ -450,7 +450,7 @@ TEST_P(SqliteReplacedDefinitions, AreNamedWithinThePromisedTimeAndWaitIsNotConte
   EXPECT_TRUE(wait_until([&] { return warnings().find(named()) != std::string::npos; }, kPromised));
   const Completed waited = pipeline_.lockstep("wait", {"--timeout", "500ms"});
   EXPECT_EQ(waited.exit_code, 1);
-  EXPECT_THAT(waited.err, HasSubstr("are made of has changed: " + named()));
+  EXPECT_THAT(waited.err, HasSubstr("depend on definitions that have changed: " + named()));
   pipeline_.apply();
   pipeline_.must("wait");
   pipeline_.must("verify");

@@ -179,6 +179,16 @@ std::string freshness_text(const FreshnessReport& report) {
                      is_a_day ? "day" : readable(report.known) + "; more is not known");
 }
 
+// ", 1 of 2 indices paused"; empty: none is.
+std::string paused_text(const std::optional<PipelineStatus>& status) {
+  if (!status) return "";
+  const auto paused = std::count_if(status->indices.begin(), status->indices.end(),
+                                    [](const IndexStatus& index) { return index.set_aside.has_value(); });
+  if (paused == 0) return "";
+  return fmt::format(", {} of {} paused", paused,
+                     counted(static_cast<std::int64_t>(status->indices.size()), "index", "indices"));
+}
+
 std::string lag_text(const PipelineStatus& status) {
   if (status.pending_rows == 0) return "nothing pending";
   const bool more = status.pending_rows >= kMaxPendingRows;
@@ -271,7 +281,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
 }
 
 std::string status_text(const std::string& pipeline, const std::optional<PipelineStatus>& status) {
-  std::string text = "pipeline " + pipeline + ": " + spaced(state_of(status)) + "\n";
+  std::string text = "pipeline " + pipeline + ": " + spaced(state_of(status)) + paused_text(status) + "\n";
   if (!status) return text + "  run `lockstep apply` first\n";
   const Json counters = counters_of(*status);
   const auto line = [&](const char* name, const std::string& value) {

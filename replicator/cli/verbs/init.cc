@@ -371,7 +371,8 @@ class Init final : public Verb {
       for (const std::string& word : client) std::cout << ' ' << shell_quoted(word);
       std::cout << "   # review it first\n";
     }
-    std::cout << "  lockstep check" << c << "\n  lockstep apply" << c << "\n  lockstep run" << c
+    std::cout << "  lockstep up" << c << "   # for a first try; or one step at a time:\n  lockstep check" << c
+              << "\n  lockstep apply" << c << "\n  lockstep run" << c
               << " --until-caught-up\n  lockstep verify" << c << '\n';
   }
 

@@ -45,10 +45,10 @@ class Wait final : public Verb {
   ExitCode run() override {
     const WaitRequest request = request_of_options();
     const Config config = pipeline_.load();
-    std::vector<std::string> aliases;
-    for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+    Waiter::Searched searched{config.pipeline, {}};
+    for (const IndexConfig& index : config.indices) searched.aliases.push_back(index.alias);
     Waiter waiter([&] { return open_applied_watch(config); }, make_transport_factory(config.elasticsearch),
-                  aliases, config.elasticsearch.request_timeout,
+                  searched, config.elasticsearch.request_timeout,
                   words_of_waits([&] { return open_status_reader(config); }));
     const StopSignals signals;
     ProgressLine line;

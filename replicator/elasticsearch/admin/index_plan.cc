@@ -136,7 +136,9 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
       return refused(desired, index.name + " belongs to the pipeline " + *other, "choose another alias");
     return refused(
         desired, "the alias " + desired.alias + " points to " + index.name + ", which lockstep has not made",
-        "choose another alias, or take the index over with " + adopt);
+        "move the alias back if it was moved by hand; otherwise choose another alias, or take the index over "
+        "with " +
+            adopt);
   }
   if (mark->pipeline != desired.pipeline) {
     return refused(desired, index.name + " belongs to the pipeline \"" + mark->pipeline + "\"",
@@ -507,11 +509,9 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
 }
 
 std::string remedy_of_lost_mark(const std::string& alias) {
-  return "run `lockstep adopt " + alias +
-         "`, which compares it with its view and puts the mark back; or, if the alias was moved by hand, "
-         "move "
-         "the alias " +
-         alias + " back to the index that lockstep has made";
+  return "if the alias was moved by hand, move " + alias +
+         " back to the index that lockstep has made; if this index is to be followed, run `lockstep adopt " +
+         alias + "`, which compares it with its view and puts the mark back";
 }
 
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy) {

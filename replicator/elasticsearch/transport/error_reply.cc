@@ -40,7 +40,8 @@ std::string_view remedy_of_block(int number) {
     case 9:
       return "set index.blocks.metadata to null";
     case 12:
-      return "free disk space, then set index.blocks.read_only_allow_delete to null";
+      return "free disk space; the block then ends by itself, or set index.blocks.read_only_allow_delete to "
+             "null";
     case 13:
       return "set cluster.blocks.read_only_allow_delete to null in the cluster's settings";
     default:

@@ -46,7 +46,7 @@ void Simulation::wait(int number) {
   Lot lot = schedule_.lot("waiter" + std::to_string(number));
   const BulkWriter::TransportFactory transports = network_.transports();
   Waiter waiter([this] { return std::make_unique<fake::FakeAppliedWatch>(world_.database); }, transports,
-                {"posts", "files"}, world_.config.elasticsearch.request_timeout,
+                {world_.pipeline.name, {"posts", "files"}}, world_.config.elasticsearch.request_timeout,
                 {[] { return std::string(); }, [] { return std::string(); }});
   while (outcome_.finding.empty()) {
     fibers_.sleep(lot.about(load_is_over_ ? 5s : 500ms));

@@ -34,7 +34,7 @@ TEST_F(RefusalLogTest, EightThousandRefusalsAreTwoLinesWithoutAValue) {
   EXPECT_THAT(
       log_.due(begin_),
       ElementsAre("index posts: mapper_parsing_exception: failed to parse field [age] of type [long]: a "
-                  "document was refused and kept as dead letters; see `lockstep dead-letters list`"));
+                  "document was refused and kept as a dead letter; see `lockstep dead-letters list`"));
   for (int i = 1; i < 8'000; ++i) {
     log_.note({letter(kPosts, i, "age")});
     EXPECT_THAT(log_.due(begin_ + std::chrono::milliseconds(i)), IsEmpty());
@@ -58,7 +58,7 @@ TEST_F(RefusalLogTest, AReasonOfAnUnknownFormIsLeftOut) {
   EXPECT_THAT(
       log_.due(begin_),
       ElementsAre(
-          "index posts: mapper_parsing_exception: a document was refused and kept as dead letters; see "
+          "index posts: mapper_parsing_exception: a document was refused and kept as a dead letter; see "
           "`lockstep dead-letters list`"));
 }
 

@@ -109,6 +109,15 @@ TEST_F(TargetWatchTest, AnIndexThatLockstepHasNotMadeIsNoticedAndNothingMayBeSen
   EXPECT_EQ(watching->lost(), std::set<IndexId>{kFiles});
 }
 
+// Reported: an index was deleted while nothing changed, and `status` showed "following".
+TEST_F(TargetWatchTest, AnIndexThatIsGoneIsNoticedAlthoughNothingIsWritten) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  world_.elasticsearch.remove("files");
+  EXPECT_TRUE(ends_with<Error>(*watching));
+  EXPECT_EQ(watching->lost(), std::set<IndexId>{kFiles});
+}
+
 TEST_F(TargetWatchTest, AnIndexThatCarriesAnotherPipelinesMarkIsNoticed) {
   const auto watching = watch();
   watching->require_same_targets();

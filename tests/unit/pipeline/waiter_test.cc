@@ -39,7 +39,7 @@ class WaiterTest : public testing::Test {
   std::string leader_waits_;
   Waiter waiter_{[this] { return std::make_unique<ScriptedWatch>(script_); },
                  world_.elasticsearch.transports(),
-                 {"posts", "files"},
+                 {world_.pipeline.name, {"posts", "files"}},
                  20s,
                  {[] { return "nobody leads: one waits"; }, [this] { return leader_waits_; }}};
 };
@@ -53,7 +53,7 @@ TEST_F(WaiterTest, ItPausesForATenthOfWhatItHasWaited) {
 TEST_F(WaiterTest, ItLooksUntilItIsApplied) {
   WatchScript script({{Kind::kPending, "a"}, {Kind::kPending, "b"}, {Kind::kApplied}});
   Waiter waiter([&] { return std::make_unique<ScriptedWatch>(script); }, world_.elasticsearch.transports(),
-                {"posts"}, 20s, kLed);
+                {world_.pipeline.name, {"posts"}}, 20s, kLed);
   std::vector<std::string> told;
   const WaitAnswer answer = waiter.wait({.transaction = TransactionId{7}, .timeout = 20s},
                                         [&](const std::string& reason) { told.push_back(reason); }, {});
@@ -112,7 +112,7 @@ TEST_F(WaiterTest, ASourceThatIsAwayWhileItIsRestoredIsWaitedFor) {
     if (opened == 3) script_.answer_from_now_on({Kind::kApplied});
     return std::make_unique<ScriptedWatch>(script_);
   };
-  Waiter waiter(open, world_.elasticsearch.transports(), {"posts"}, 20s, kLed);
+  Waiter waiter(open, world_.elasticsearch.transports(), {world_.pipeline.name, {"posts"}}, 20s, kLed);
   const auto tell = [&](const std::string& reason) {
     told_.push_back(reason);
     if (told_.size() == 1) script_.fail_next_look();
@@ -120,7 +120,7 @@ TEST_F(WaiterTest, ASourceThatIsAwayWhileItIsRestoredIsWaitedFor) {
   EXPECT_EQ(waiter.wait({.timeout = 20s}, tell, {}).kind, WaitAnswer::Kind::kApplied);
   EXPECT_THAT(told_, testing::Contains("there is no file"));
   opened = 1;
-  Waiter other(open, world_.elasticsearch.transports(), {"posts"}, 20s, kLed);
+  Waiter other(open, world_.elasticsearch.transports(), {world_.pipeline.name, {"posts"}}, 20s, kLed);
   EXPECT_THROW(other.wait({.timeout = 20s}, tell, {}), UsageError) << "it never was there";
 }
 
@@ -136,6 +136,7 @@ TEST_F(WaiterTest, ItRefreshesWhenEverythingIsApplied) {
   std::vector<std::string> asked;
   int refusals = 1;
   world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.method == "GET") return std::nullopt;
     asked.push_back(request.method + " " + request.path);
     return HttpResponse{refusals-- > 0 ? 503 : 200, "{}"};
   });
@@ -160,6 +161,18 @@ TEST_F(WaiterTest, WhatSearchesDoNotSeeIsWaitedFor) {
   const WaitAnswer answer = wait({.timeout = 0ms});
   EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
   EXPECT_THAT(answer.reason, HasSubstr("searches do not see it"));
+}
+
+// Reported: `wait --refresh` ended with 0 while a search of the alias found another index, an empty one.
+TEST_F(WaiterTest, ARefreshWaitsForAnAliasThatPointsToAnotherPipelinesIndex) {
+  script_.answer_from_now_on({Kind::kApplied});
+  const WaitRequest request{.refresh = WaitRequest::Refresh::kYes, .timeout = 0ms};
+  world_.elasticsearch.lead_elsewhere("files", "another");
+  const WaitAnswer answer = wait(request);
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
+  EXPECT_THAT(answer.reason, HasSubstr("the alias files does not point to an index of this pipeline"));
+  world_.elasticsearch.lead_back("files");
+  EXPECT_EQ(wait(request).kind, WaitAnswer::Kind::kApplied);
 }
 
 TEST_F(WaiterTest, AStopEndsIt) {

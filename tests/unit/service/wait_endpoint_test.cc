@@ -27,7 +27,7 @@ class WaitEndpointTest : public testing::Test {
   WatchScript script_{{{Kind::kApplied}}};
   Waiter waiter_{[this] { return std::make_unique<fake::ScriptedWatch>(script_); },
                  []() -> std::unique_ptr<HttpTransport> { throw std::logic_error("not asked to refresh"); },
-                 {"posts"},
+                 {"blog", {"posts"}},
                  20s,
                  {[] { return "nobody leads"; }, [] { return ""; }}};
 };

@@ -1,8 +1,12 @@
 #include "replicator/source/postgres/catalog/catalog.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
 
 #include "replicator/error.h"
+#include "replicator/nearest_name.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -40,10 +44,17 @@ void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) 
 
 std::string not_found(PostgresTransaction& transaction, const std::string& name, const std::string& own_name,
                       bool is_qualified) {
+  // Those of the same name in other schemas; without any, the nearest.
   std::string alike;
-  for (const pqxx::row& row : transaction.run_once(postgres_sql("relations_called"), own_name)) {
-    alike += alike.empty() ? row[0].c_str() : std::string(" or ") + row[0].c_str();
+  std::map<std::string, std::string> whole_names;
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_names"))) {
+    whole_names.emplace(row[1].c_str(), row[0].c_str());
+    if (row[1].c_str() == own_name) alike += (alike.empty() ? "" : " or ") + row[0].as<std::string>();
   }
+  std::vector<std::string_view> own_names;
+  for (const auto& [own, whole] : whole_names) own_names.push_back(own);
+  const auto nearest = nearest_name(own_name, own_names);
+  if (alike.empty() && nearest) alike = whole_names.at(std::string(*nearest));
   return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
          (alike.empty() ? "" : "; did you mean " + alike + "?");
 }

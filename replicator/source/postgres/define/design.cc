@@ -122,7 +122,8 @@ class Designer {
     if (!reads.volatile_functions.empty()) {
       warn(config.line,
            view + " calls functions that are declared volatile: " + listed(reads.volatile_functions) +
-               "; so PostgreSQL calls them for every document behind a page, each time that it reads one",
+               "; so PostgreSQL calls them for every document that follows a page, each time that it reads a "
+               "page",
            "declare them stable if they change nothing: alter function … stable");
     }
     if (!reads.unordered.empty()) {

@@ -28,7 +28,7 @@ constexpr std::array<Remedy, 5> kRefusals = {{
     {"28P01", "correct source.password or its file, or the role's password in PostgreSQL"},
     {"28000",
      "let the role log in: it needs LOGIN, and pg_hba.conf a line for it, this database and this machine"},
-    {"3D000", "create the database, or correct source.url"},
+    {"3D000", "create the database, or correct its name in the url"},
     {"42501", "let the role connect: grant connect on database … to …"},
     {"55000", "let the database take connections: alter database … allow_connections true"},
 }};

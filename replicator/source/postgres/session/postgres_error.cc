@@ -42,8 +42,8 @@ std::string remedy_for(std::string_view sqlstate) {
            "reads, the function's own role or that of `lockstep run` must be allowed to read)";
   }
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
-    return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "
-           "apply`";
+    return "the schema has changed since the last `lockstep apply`: create again what is missing, or run "
+           "`lockstep check`, then `lockstep apply`";
   }
   if (sqlstate == sqlstate::kUntranslatable)
     return "the database's encoding lacks a character: leave it out, or use a database with the encoding "
@@ -93,7 +93,7 @@ bool PostgresError::is_trouble_of_statement() const {
 
 PostgresError lost_connection(std::string_view doing, const std::string& last_words) {
   const std::string lost = "the connection to PostgreSQL was lost";
-  if (!last_words.empty()) return unanswered(doing, lost + "; its last words: " + last_words);
+  if (!last_words.empty()) return unanswered(doing, lost + "; the server reported: " + last_words);
   return unanswered(doing, lost,
                     "PostgreSQL's log shows whether it has ended the session, by transaction_timeout "
                     "(SQLSTATE 25P04) for instance");

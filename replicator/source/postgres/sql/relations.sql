@@ -85,14 +85,13 @@ with recursive above (oid) as (
 )
 select oid::regclass::text from above
 
--- name: relations_called
--- Relations in any schema that have this name.
---   $1  name, without a schema
-select c.oid::regclass::text
+-- name: relation_names
+-- Relations of any schema but the system's: the whole name, and that without a schema.
+select c.oid::regclass::text, c.relname::text
 from pg_class as c
-where c.relname = $1 and c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace)
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace)
+  and c.relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
 order by 1
-limit 3
 
 -- name: describe_type
 -- A type, with what is below it when it is a domain.

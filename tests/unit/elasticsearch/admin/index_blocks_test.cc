@@ -21,8 +21,8 @@ std::string refusal(const nlohmann::json& settings, Retry retry = Retry::kNever)
 TEST(IndexBlocksTest, ABlockOfWritesIsNamedWithWhatToDo) {
   EXPECT_EQ(
       refusal({{"index.blocks.read_only_allow_delete", "true"}}),
-      "using fs: index fs-000001 is read-only: it has index.blocks.read_only_allow_delete; free disk space, "
-      "then set index.blocks.read_only_allow_delete to null");
+      "using fs: index fs-000001 is read-only: it has index.blocks.read_only_allow_delete; free disk space; "
+      "the block then ends by itself, or set index.blocks.read_only_allow_delete to null");
   EXPECT_EQ(
       refusal({{"index.blocks.write", "true"}, {"index.blocks.read_only", "true"}}, Retry::kLater),
       "using fs: index fs-000001 is read-only: it has index.blocks.read_only and index.blocks.write; set "

@@ -76,7 +76,8 @@ TEST(ErrorReplyTest, TheAdviceNamesTheBlockThatIsSet) {
   EXPECT_EQ(remedy("[FORBIDDEN/8/index write (api)];"), "set index.blocks.write to null");
   EXPECT_EQ(remedy("[FORBIDDEN/9/index metadata (api)];"), "set index.blocks.metadata to null");
   EXPECT_EQ(remedy("[FORBIDDEN/4/index closed];"), "open the index");
-  const std::string full = "free disk space, then set index.blocks.read_only_allow_delete to null";
+  const std::string full =
+      "free disk space; the block then ends by itself, or set index.blocks.read_only_allow_delete to null";
   EXPECT_EQ(remedy("[FORBIDDEN/12/index read-only / allow delete (api)];"), full);
   EXPECT_EQ(remedy("[TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has "
                    "read-only-allow-delete block];"),

@@ -85,9 +85,10 @@ TEST(PostgresErrorTest, WhatPostgresSaidLastIsTold) {
         last_words);
     FAIL() << "nothing was thrown";
   } catch (const PostgresError& error) {
-    EXPECT_STREQ(error.what(),
-                 "opening a batch: the connection to PostgreSQL was lost; its last words: FATAL: terminating "
-                 "connection");
+    EXPECT_STREQ(
+        error.what(),
+        "opening a batch: the connection to PostgreSQL was lost; the server reported: FATAL: terminating "
+        "connection");
   }
 }
 

@@ -88,7 +88,7 @@ TEST_F(SqliteAppliedWatchTest, WaitAndCheckSayThatATableWithAnotherKeyIsNotCaptu
 TEST_F(SqliteAppliedWatchTest, ARenamedKeyColumnIsStillCaptured) {
   application_.execute("alter table t rename column id to number");
   EXPECT_EQ(look().kind, Kind::kPending);
-  EXPECT_THAT(look().reason, HasSubstr("are made of has changed: "));
+  EXPECT_THAT(look().reason, HasSubstr("depend on definitions that have changed: "));
   EXPECT_THAT(application_.captured_by("insert into t values (2, 'b')"), testing::ElementsAre("t: 2"));
   EXPECT_THAT(SqliteSourceDefinition(config_).check(),
               Contains(AllOf(Field(&Finding::severity, Finding::Severity::kWarning),
