@@ -126,7 +126,7 @@ for options in '' --sqlite; do
   # shellcheck disable=SC2086
   env -u PGHOST -u PGPORT bash clone/scripts/quickstart $options >/walk/quickstart.log 2>&1 || { cat /walk/quickstart.log; fail "quickstart $options"; }
   [[ $(</walk/quickstart.log) == *'step 6 of 6, after '*' a search finds all 10000 orders '*'20,000 documents compared, equal'* ]] || { cat /walk/quickstart.log; fail "quickstart $options shows no progress or no result"; }
-  bash clone/scripts/quickstart $options stop 2>/dev/null
+  bash clone/scripts/quickstart stop 2>/dev/null
 done
 rm -rf /var/lib/lockstep /walk/clone
 

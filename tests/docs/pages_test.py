@@ -101,5 +101,18 @@ class Lengths(unittest.TestCase):
         self.assertEqual(missing, [], "give each of these pages a length in LENGTHS of tests/docs/pages_test.py")
 
 
+class Warnings(unittest.TestCase):
+    """tests/unit/base/warnings_test.cc compares the page with the program's warnings; here are those that a statement makes itself."""
+
+    def test_the_runbook_has_each_warning_of_a_trigger_function(self):
+        page = (ROOT / "docs/operations.md").read_text()
+        table = page.split("### Every warning of `status`\n")[1].split("\n###")[0]
+        patterns = [".*".join(map(re.escape, words.split("…"))) for words in re.findall(r"`([^`]+)`", table)]
+        texts = [text for file in (ROOT / "replicator/source").rglob("*.sql")
+                 for text in re.findall(r"format\('([^']*; run `lockstep apply`)'", file.read_text())]
+        self.assertTrue(texts)
+        self.assertEqual([text for text in texts if not any(re.search(pattern, text) for pattern in patterns)], [])
+
+
 if __name__ == "__main__":
     unittest.main()
