@@ -370,7 +370,7 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const Inde
 
 const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found) {
   const std::string doing = "looking up the index of " + alias;
-  if (found.empty()) throw Error({doing, "there is no such alias", "run `lockstep apply`"});
+  if (found.empty()) throw Error({doing, "there is no index or alias of this name", "run `lockstep apply`"});
   if (found.size() > 1) {
     throw Error({doing, "the alias points to " + std::to_string(found.size()) + " indices",
                  "remove it from all but the one that lockstep has made"});
