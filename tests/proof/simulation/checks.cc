@@ -129,7 +129,8 @@ void Simulation::search() {
 
 void Simulation::search_once() {
   try {
-    if (!exchanged_ && world_.elasticsearch.has("posts")) search_once(fake::kPosts, "posts");
+    const bool is_removed = traits_.indices_change && !world_.elasticsearch.has("posts");
+    if (!exchanged_ && !is_removed) search_once(fake::kPosts, "posts");
     search_once(fake::kFiles, "files");
   } catch (const Finding& finding) {
     if (outcome_.finding.empty()) outcome_.finding = finding.what();

@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
       app.add_option("--seed", arguments.seed, "The first seed; 0: another one each time");
   seed->check(CLI::NonNegativeNumber);
   CLI::Option* const seeds = app.add_option("--seeds", arguments.seeds, "How many");
-  seeds->check(CLI::PositiveNumber);
+  seeds->check(CLI::Range(1.0, 1e9));  // what is too long for a number is taken for the greatest one
   CLI::Option* const most =
       app.add_option("--for", arguments.for_seconds, "As many as fit into so many seconds");
   most->check(CLI::PositiveNumber)->excludes(seeds);
