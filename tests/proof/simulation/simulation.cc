@@ -265,7 +265,7 @@ void Simulation::disturb_one(Event& event) {
     network_.await(static_cast<Moment>(event.lot.below(3)), number);
   }
   if (load_is_over_) return;
-  if (event.lot.one_in(4)) return end(event, number);
+  if (event.lot.one_in(4)) return end(event, event.lot.one_in(4) ? number : leader_or(number));
   if (event.lot.one_in(6)) return kill_successor(event, leader_or(number));
   if (!event.lot.one_in(3)) return kill(event, number);
   const bool all = event.lot.one_in(8);  // the machine sleeps
@@ -304,8 +304,11 @@ void Simulation::kill_successor(Event& event, int number) {
   }
 }
 
-// As SIGTERM does, and SIGKILL some time later.
+// As SIGTERM does, and SIGKILL some time later. Just when a leader has sent something, it often has more to
+// send.
 void Simulation::end(Event& event, int number) {
+  network_.await(Moment::kSent, number);
+  if (load_is_over_) return;
   const microseconds time = event.lot.one_in(2) ? microseconds(kKilledAfter) : event.lot.up_to(4s);
   begins(event, "process " + std::to_string(number) + " is asked to end, and killed after " +
                     std::to_string(duration_cast<milliseconds>(time).count()) + " ms");
