@@ -61,6 +61,9 @@ void Simulation::wait(int number) {
     }
     if (doubts_ != doubts) continue;
     note("a wait for commit " + std::to_string(commit) + " is over");
+    const auto swaps = [](const auto& each) { return each.second.reindex.state == ReindexState::kSwapping; };
+    if (std::ranges::any_of(world_.database.snapshot()->reindexes, swaps))
+      network_.happens(Moment::kPromised, 0);
     histories_.promise(commit);
     search_once();
   }
@@ -126,7 +129,8 @@ void Simulation::search() {
 
 void Simulation::search_once() {
   try {
-    if (!exchanged_ && world_.elasticsearch.has("posts")) search_once(fake::kPosts, "posts");
+    const bool is_removed = traits_.indices_change && !world_.elasticsearch.has("posts");
+    if (!exchanged_ && !is_removed) search_once(fake::kPosts, "posts");
     search_once(fake::kFiles, "files");
   } catch (const Finding& finding) {
     if (outcome_.finding.empty()) outcome_.finding = finding.what();
@@ -137,6 +141,7 @@ void Simulation::search_once() {
 void Simulation::search_once(IndexId index, const std::string& alias) {
   const std::optional<fake::Elasticsearch::Documents> documents = world_.elasticsearch.search(alias);
   if (!documents) throw Finding("searches find no index", alias);
+  if (is_moved(alias)) return;
   std::map<std::string, std::int64_t> found;
   for (const auto& [place, json] : *documents) {
     const std::int64_t commit = commit_of(json);
@@ -165,7 +170,7 @@ bool Simulation::is_fair(IndexId id) const {
 }
 
 void Simulation::await_own() {
-  if (traits_.is_slow() || traits_.source_fails || traits_.indices_change) return;
+  if (traits_.is_slow() || traits_.source_fails || traits_.indices_change || traits_.moves_aliases) return;
   while (true) {
     fibers_.sleep(100ms);
     const SteadyTime now = fibers_.now();

@@ -269,7 +269,7 @@ void Simulation::doubt() {
 }
 
 bool Simulation::is_doubted() const {
-  return exchanged_ || world_.database.snapshot()->epoch <= doubted_;
+  return exchanged_ || !moved_.empty() || world_.database.snapshot()->epoch <= doubted_;
 }
 
 void Simulation::disturb_indices() {

@@ -1,6 +1,7 @@
 #include "tests/proof/simulation/network.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -25,6 +26,10 @@ constexpr microseconds kSlowly = 2s;
 constexpr microseconds kUsuallyWithin = 20s;
 
 constexpr auto kAwaited = 2s;
+constexpr auto kAwaitedPromise = 10s;
+
+// A gateway waits so long for its server, at most.
+constexpr microseconds kGatewayWaits = 2s;
 
 bool is_bulk(const std::string& path) {
   return path.starts_with("/_bulk");
@@ -44,6 +49,32 @@ constexpr Refusal kRefusals[] = {{},
                                  {503, "unavailable_shards_exception"},
                                  {404, "index_not_found_exception"}};
 
+/// What a gateway answers that has had no reply, or one that it cannot pass on.
+HttpResponse of_gateway(Lot& lot) {
+  return {502 + static_cast<int>(lot.below(3)), "<html>of the weather</html>"};
+}
+
+std::string id_of(const json& item) {
+  return item.begin()->at("_id");
+}
+
+/// A reply that does not fit its bulk request: each item is in the place of another one, one is missing, one
+/// is there twice, or the text is cut. None: the request has one document. That would be a dead letter when
+/// it has met this for two seconds.
+std::optional<HttpResponse> misfit(HttpResponse reply, Lot& lot) {
+  json all = json::parse(reply.body);
+  json& items = all.at("items");
+  if (items.size() < 3) return std::nullopt;  // a deletion comes with a guard
+  std::uint32_t kind = lot.one_in(2) ? 0 : 1 + lot.below(3);
+  if (kind == 0 && id_of(items.front()) == id_of(items.back())) kind = 1;
+  if (kind == 0) std::rotate(items.begin(), items.begin() + 1, items.end());
+  if (kind == 1) items.erase(lot.below(static_cast<std::uint32_t>(items.size())));
+  if (kind == 2) items.push_back(json(items.back()));
+  reply.body = all.dump();
+  if (kind == 3) reply.body.resize(reply.body.size() / 2);
+  return reply;
+}
+
 }  // namespace
 
 const char* name_of(Weather weather) {
@@ -57,7 +88,9 @@ const char* name_of(Weather weather) {
                                              "replies are lost",
                                              "hanging",
                                              "requests arrive twice",
-                                             "one index is blocked"};
+                                             "one index is blocked",
+                                             "requests are refused as a whole",
+                                             "replies do not fit"};
   return kNames[static_cast<int>(weather)];
 }
 
@@ -94,6 +127,7 @@ std::function<std::unique_ptr<HttpTransport>()> Network::transports() {
 
 void Network::change(Weather weather, const std::string& index) {
   weather_ = weather;
+  since_ = fibers_.now();
   index_ = index;
 }
 
@@ -116,10 +150,15 @@ bool Network::is_of_index(const HttpRequest& request) const {
 }
 
 void Network::await(Moment moment, ProcessNumber process) {
-  const SteadyTime end = fibers_.now() + kAwaited;
+  const SteadyTime end = fibers_.now() + (moment == Moment::kPromised ? kAwaitedPromise : kAwaited);
   int& times = moments_[{moment, process}];
   const int before = times;
   while (moment != Moment::kAny && times == before && fibers_.now() < end) fibers_.wait(this, end);
+}
+
+void Network::happens(Moment moment, ProcessNumber process) {
+  ++moments_[{moment, process}];
+  fibers_.wake(this);
 }
 
 // A request is of one index.
@@ -133,8 +172,7 @@ bool Network::finds_its_index(const OnWire& request) const {
 }
 
 void Network::turn_down() {
-  ++moments_[{Moment::kTurnedDown, fibers_.process()}];
-  fibers_.wake(this);
+  happens(Moment::kTurnedDown, fibers_.process());
 }
 
 std::optional<SteadyTime> Network::first_look(ProcessNumber process, const std::string& alias) const {
@@ -168,8 +206,7 @@ HttpResponse Network::perform(const HttpRequest& request, const bool& is_cancell
   if (is_bulk(request.path)) {
     const std::string body(request.body);
     on_wire_[number] = {fibers_.process(), request.method, request.path, body, index_of(body)};
-    ++moments_[{Moment::kSent, fibers_.process()}];
-    fibers_.wake(this);
+    happens(Moment::kSent, fibers_.process());
   }
   try {
     HttpResponse response = send(request, is_cancelled, number);
@@ -216,9 +253,16 @@ HttpResponse Network::send(const HttpRequest& request, const bool& is_cancelled,
     case Weather::kHanging:
       if (!fault.lot.one_in(habits_.one_hangs_in)) break;
       if (const auto left = on_wire_.extract(number); !left.empty()) {
-        time = fault.lot.up_to(fault.lot.one_in(4) ? microseconds(habits_.arrives_within) : kUsuallyWithin);
-        begins("hangs, and arrives in " + seconds(time));
+        time = lateness(fault.lot);
+        const bool has_gateway = fault.lot.one_in(3);
+        begins(std::string(has_gateway ? "is answered by a gateway" : "hangs") + ", and arrives in " +
+               seconds(time));
         arrive_later(std::move(left.mapped()), time);
+        if (has_gateway) {
+          pass(fault.lot.up_to(kGatewayWaits), deadline, is_cancelled);
+          turn_down();
+          return of_gateway(fault.lot);
+        }
       } else {
         begins("hangs");
       }
@@ -238,6 +282,16 @@ HttpResponse Network::send(const HttpRequest& request, const bool& is_cancelled,
       time = fault.lot.up_to(habits_.slow_index);
       begins("takes " + seconds(time));
       break;
+    case Weather::kWhole:
+      if (!is_bulk(request.path)) break;
+      if (request.body.size() > habits_.largest_whole) return answer(413, "content_too_large");
+      if (request.body.find(std::string("\"") + kRefusedUser + "\"") != request.body.npos)
+        return answer(400, "mapper_parsing_exception");
+      break;
+    case Weather::kMisfits:
+      is_of_one = is_bulk(request.path);
+      if (is_of_one) begins("is too much in part");
+      break;
     case Weather::kBlocked:
     case Weather::kBusyItems:
       is_of_one = is_bulk(request.path) && (weather == Weather::kBusyItems || is_of_index(request));
@@ -256,10 +310,18 @@ HttpResponse Network::send(const HttpRequest& request, const bool& is_cancelled,
   if (is_of_one) turn_down();
   pass(lot_.up_to(kUsually), deadline, is_cancelled);
   if (weather == Weather::kLost && fault.lot.one_in(5)) {
-    begins("has its reply lost");
-    throw TransportError("the reply is lost", true);
+    const bool has_gateway = fault.lot.one_in(2);
+    begins(has_gateway ? "is answered by a gateway, and was done" : "has its reply lost");
+    if (!has_gateway) throw TransportError("the reply is lost", true);
+    turn_down();
+    return of_gateway(fault.lot);
   }
-  return response;
+  if (weather != Weather::kMisfits || !is_bulk(request.path) || !fault.lot.one_in(3)) return response;
+  std::optional<HttpResponse> spoiled = misfit(response, fault.lot);
+  if (!spoiled) return response;
+  begins("gets a reply that does not fit");
+  turn_down();
+  return *std::move(spoiled);
 }
 
 HttpResponse Network::arrive(const std::string& method, const std::string& path, const std::string& body,
@@ -284,15 +346,24 @@ void Network::arrive_later(OnWire request, microseconds time) {
   });
 }
 
+microseconds Network::lateness(Lot& lot) const {
+  const bool takes_long = lot.one_in(4) || habits_.all_take_long;
+  return lot.up_to(takes_long ? microseconds(habits_.arrives_within) : kUsuallyWithin);
+}
+
 // Its sender does not wait for it any more.
 void Network::land(OnWire request) {
   Event landing = schedule_.next("landing");
-  const microseconds within = landing.lot.one_in(4) ? microseconds(habits_.arrives_within) : kUsuallyWithin;
-  const microseconds time = landing.lot.up_to(within);
+  const microseconds time = lateness(landing.lot);
   if (!landing.happens || landing.lot.one_in(2)) return;
   begins_(landing,
           "what process " + std::to_string(request.process) + " has sent arrives in " + seconds(time));
   arrive_later(std::move(request), time);
+}
+
+// Of a third of the items, or of the documents of a shard.
+bool Network::goes(const std::string& id, Lot& lot) const {
+  return habits_.one_shard_is_busy ? std::hash<std::string>()(id) % 3 != 0 : !lot.one_in(3);
 }
 
 // The documents of a third of the items are too much for the server, or all of the index that is blocked.
@@ -307,8 +378,9 @@ HttpResponse Network::apply_some(const HttpRequest& request, Lot& lot, bool is_b
     const std::string verb = action.begin().key();
     std::string document;
     if (verb == "index") std::getline(lines, document);
-    const bool goes = is_blocked ? action.begin()->at("_index") != index_ : !lot.one_in(3);
-    if (goes) {
+    const bool is_taken = is_blocked ? action.begin()->at("_index") != index_
+                                     : goes(action.begin()->at("_id").get<std::string>(), lot);
+    if (is_taken) {
       rest += line + "\n" + (verb == "index" ? document + "\n" : "");
       turned_down.emplace_back();
       continue;

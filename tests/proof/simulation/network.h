@@ -18,34 +18,47 @@
 
 namespace lockstep::simulation {
 
+/// The user whose posts Elasticsearch refuses, until the load is over.
+inline constexpr const char* kRefusedUser = "bad";
+
 /// What happens to requests for a while.
 enum class Weather : std::uint8_t {
   kCalm,
   kSlow,         ///< answers take up to two seconds
   kSlowIndex,    ///< writes of one index take nearly as long as a request may
   kBusy,         ///< a third of the requests is turned down (429)
-  kBusyItems,    ///< a third of the items is
+  kBusyItems,    ///< a third of the items is, or those of a third of the documents
   kUnavailable,  ///< all requests are turned down (503)
   kCut,          ///< a fifth never arrives
-  kLost,         ///< a fifth has its reply lost
-  kHanging,      ///< some are not answered in time, and arrive later
+  kLost,         ///< a fifth has its reply lost, or a gateway answers in its place (5xx)
+  kHanging,      ///< some are not answered in time, or by a gateway (5xx), and arrive later
   kTwice,        ///< a fifth arrives again some seconds later
   kBlocked,      ///< one index takes no writes, in one of several ways
+  kWhole,        ///< a bulk request that is large, or has a document to refuse, is refused as a whole
+  kMisfits,      ///< a third of the replies to larger bulk requests does not fit them
 };
-inline constexpr int kWeathers = 11;
+inline constexpr int kWeathers = 13;
 const char* name_of(Weather weather);
 
 /// What a process may be doing when it dies or stops.
-enum class Moment : std::uint8_t { kAny, kSent, kTurnedDown };
+enum class Moment : std::uint8_t {
+  kAny,
+  kSent,
+  kTurnedDown,
+  kPromised,  ///< a wait is over while an alias is about to move; of the process of no program (0)
+};
 
 class Network {
  public:
   struct Habits {
     std::chrono::milliseconds slow_index{2'000};
     std::uint32_t one_hangs_in = 10;
-    /// Most late requests arrive within twenty seconds, and all within this.
+    /// Most late requests arrive within twenty seconds, unless all may take as long, and all within this.
+    bool all_take_long = false;
     std::chrono::milliseconds arrives_within{20'000};
-    std::uint32_t blocked_as = 0;  ///< what an index says that takes no writes
+    std::uint32_t blocked_as = 0;       ///< what an index says that takes no writes
+    bool one_shard_is_busy = false;     ///< the items that are turned down are those of some documents
+    std::size_t largest_whole = 1'000;  ///< bytes of a bulk request that is not refused as a whole
     /// What was sent to an alias that has moved since is lost (README.md, "Limits").
     bool loses_what_the_alias_left = false;
   };
@@ -61,11 +74,14 @@ class Network {
   /// `index`: of the weather that concerns one.
   void change(Weather weather, const std::string& index);
   Weather weather() const { return weather_; }
+  /// Whether it has been calm since then.
+  bool is_calm_since(SteadyTime time) const { return weather_ == Weather::kCalm && since_ <= time; }
   /// Whether it concerns the index.
   bool is_bad_for(const std::string& index) const;
 
-  /// Waits until a bulk request of the process was sent, or turned down, for a while at most.
+  /// Waits until that happens in the process, for a while at most.
   void await(Moment moment, ProcessNumber process);
+  void happens(Moment moment, ProcessNumber process);
 
   /// What the process has on the wire may arrive all the same.
   void died(ProcessNumber process);
@@ -106,7 +122,9 @@ class Network {
                       bool is_late);
   void arrive_later(OnWire request, std::chrono::microseconds time);
   void land(OnWire request);
+  std::chrono::microseconds lateness(Lot& lot) const;
   HttpResponse apply_some(const HttpRequest& request, Lot& lot, bool is_blocked, bool is_late);
+  bool goes(const std::string& id, Lot& lot) const;
   bool is_of_index(const HttpRequest& request) const;
   void turn_down();
 
@@ -118,6 +136,7 @@ class Network {
   const std::function<std::unique_ptr<HttpTransport>()> direct_;
   Lot lot_;
   Weather weather_ = Weather::kCalm;
+  SteadyTime since_{};
   std::string index_;
   std::map<std::uint64_t, OnWire> on_wire_;
   std::uint64_t requests_ = 0;

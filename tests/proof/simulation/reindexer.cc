@@ -65,8 +65,11 @@ void Reindexer::start(Event& event, Source& source, const std::string& alias) {
   const std::chrono::seconds keep(event.lot.below(kMostKept));
   std::optional<std::int64_t> max_rate;
   if (event.lot.one_in(2)) max_rate = 1 + event.lot.below(kMostRate);
+  const auto force = event.lot.one_in(6) ? Reindexes::Force::kYes : Reindexes::Force::kNo;
+  if (force == Reindexes::Force::kYes) ++forced_;
   parts_.begins(event, "reindex " + alias + " --keep " + std::to_string(keep.count()) + "s" +
-                           (max_rate ? " --max-rate " + std::to_string(*max_rate) : ""));
+                           (max_rate ? " --max-rate " + std::to_string(*max_rate) : "") +
+                           (force == Reindexes::Force::kYes ? " --force" : ""));
   const auto known = reindex_of(source.reindexes(), alias);
   if (!known || known->state == ReindexState::kFailed) {
     ElasticsearchClient client(parts_.network.transports()(),
@@ -78,12 +81,13 @@ void Reindexer::start(Event& event, Source& source, const std::string& alias) {
     desired.identity = source.pipeline().identity;
     plan_reindex(client, desired);
   }
-  order_reindex(source.reindexes(), {{alias, kMapping, keep, max_rate}, false, max_rate, {}},
+  order_reindex(source.reindexes(), {{alias, kMapping, keep, max_rate}, false, max_rate, force},
                 [&](const WantedReindex& wanted) { return source.reindexes().start(wanted); });
 }
 
 // As its --back, --finish and --abort do.
 void Reindexer::want(Source& source, ReindexWish wish, const std::string& alias, Reindexes::Force force) {
+  if (force == Reindexes::Force::kYes) ++forced_;
   for (const Reindex& reindex : reindexes_for(source.reindexes(), wish, {alias}))
     source.reindexes().want(reindex.id, wish, force);
 }

@@ -28,6 +28,9 @@ class Reindexer {
   /// Gives a command, and waits until it has ended or is dead.
   void give_one(Event& event);
 
+  /// So many times it has forced what an alias moved by hand would hinder.
+  int forced() const { return forced_; }
+
   /// Ends what is left, now that nothing disturbs. Empty: there is no reindex any more; else why there is.
   std::string finish();
 
@@ -38,6 +41,7 @@ class Reindexer {
   void apply(Event& event);
 
   const Parts parts_;
+  int forced_ = 0;
 };
 
 }  // namespace lockstep::simulation

@@ -1,5 +1,7 @@
 #include "tests/proof/simulation/schedule.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lockstep::simulation {
@@ -24,7 +26,14 @@ Event Schedule::next(const std::string& source) {
   std::string name = source + "." + std::to_string(++events_[source]);
   const Lot of_event = lot(name);
   const bool happens = !only_ || only_->contains(name);
+  if (only_ && happens) come_.insert(name);
   return {std::move(name), of_event, happens};
+}
+
+std::vector<std::string> Schedule::unknown() const {
+  std::vector<std::string> unknown;
+  if (only_) std::ranges::set_difference(*only_, come_, std::back_inserter(unknown));
+  return unknown;
 }
 
 }  // namespace lockstep::simulation

@@ -52,10 +52,14 @@ class Schedule {
   /// The next event of a source.
   Event next(const std::string& source);
 
+  /// Of `only`, those that have not come.
+  std::vector<std::string> unknown() const;
+
  private:
   const std::uint64_t seed_;
   const std::optional<std::set<std::string>> only_;
   std::map<std::string, int> events_;  // of each source
+  std::set<std::string> come_;         // of only_
 };
 
 }  // namespace lockstep::simulation

@@ -1,5 +1,6 @@
 // Runs the simulation for many seeds, prints one run event by event, or makes a run that fails shorter.
 // scripts/simulate --help has the rest.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,9 @@ namespace {
 
 // A run that takes so long of the machine's time goes round and round.
 constexpr unsigned kMostSeconds = 120;
+
+// Nor has one a use for so much memory.
+constexpr rlim_t kMostBytes = 4'000'000'000;
 
 // Other orders of the threads are tried, too, for events that are to fail again.
 constexpr int kOrders = 4;
@@ -63,6 +67,7 @@ struct Report {
     double most_growth = 0;
   } numbers;
   std::string finding;
+  std::string unknown;  // Outcome::unknown, with commas
   std::vector<Begun> events;
 };
 
@@ -78,11 +83,14 @@ Report run_here(const Options& options, Prints prints) {
     }
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(options.seed), outcome.finding.c_str());
   }
+  std::string unknown;
+  for (const std::string& name : outcome.unknown) unknown += (unknown.empty() ? "" : ",") + name;
   return {{std::chrono::duration<double>(outcome.simulated).count(), outcome.commits, outcome.deaths,
            outcome.hash, std::chrono::duration<double>(outcome.slowest_own).count(),
            std::chrono::duration<double>(outcome.slowest_end).count(), outcome.most_work,
            static_cast<double>(outcome.most_growth)},
           std::move(outcome.finding),
+          std::move(unknown),
           std::move(outcome.events)};
 }
 
@@ -102,12 +110,12 @@ std::string read_all(int from) {
   return text;
 }
 
-// The numbers, and then a line for the finding, and one for each event.
+// The numbers, and then a line for the finding, one for what is unknown, and one for each event.
 std::string packed(const Report& report) {
   std::string text(reinterpret_cast<const char*>(&report.numbers), sizeof report.numbers);
   std::string finding = report.finding;
   std::ranges::replace(finding, '\n', ' ');
-  text += finding + "\n";
+  text += finding + "\n" + report.unknown + "\n";
   if (report.finding.empty()) return text;
   for (const Begun& event : report.events) text += event.name + "\t" + event.words + "\n";
   return text;
@@ -119,6 +127,7 @@ std::optional<Report> unpacked(const std::string& text) {
   std::memcpy(&report.numbers, text.data(), sizeof report.numbers);
   std::istringstream lines(text.substr(sizeof report.numbers));
   std::getline(lines, report.finding);
+  std::getline(lines, report.unknown);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t tab = line.find('\t');
     report.events.push_back({line.substr(0, tab), line.substr(tab + 1)});
@@ -137,6 +146,8 @@ std::optional<Report> run_apart(const Options& options, Prints prints) {
   if (child == 0) {
     ::close(ends[0]);
     ::alarm(kMostSeconds);
+    const rlimit memory{kMostBytes, kMostBytes};
+    ::setrlimit(RLIMIT_AS, &memory);
     const std::string text = packed(run_here(options, prints));
     std::fflush(stdout);
     write_all(ends[1], text);
@@ -162,6 +173,7 @@ int run(const Arguments& arguments, const std::vector<std::uint64_t>& kept) {
   const auto begin = std::chrono::steady_clock::now();
   Report::Numbers all;
   int findings = 0;
+  std::optional<std::string> unknown;  // in all runs
   const std::uint64_t first = arguments.seed != 0 ? arguments.seed : std::random_device()();
   std::uint64_t seeds = 0;
   const auto is_over = [&] {
@@ -187,6 +199,7 @@ int run(const Arguments& arguments, const std::vector<std::uint64_t>& kept) {
                                                 &Report::Numbers::most_work, &Report::Numbers::most_growth})
       all.*most = std::max(all.*most, report->numbers.*most);
     if (!report->finding.empty()) ++findings;
+    if (!unknown || unknown->size() > report->unknown.size()) unknown = report->unknown;
     if (!arguments.twice) continue;
     const std::optional<Report> again = run_apart(options, Prints::kNothing);
     if (again && again->numbers.hash == report->numbers.hash) continue;
@@ -203,11 +216,14 @@ int run(const Arguments& arguments, const std::vector<std::uint64_t>& kept) {
       static_cast<unsigned long long>(kept.empty() ? first : kept.front()), all.simulated, took.count(),
       all.simulated / took.count(), static_cast<long long>(all.commits), all.deaths, findings,
       all.slowest_own, all.slowest_end, all.most_work, all.most_growth);
+  if (findings == 0 && unknown && !unknown->empty())
+    throw std::invalid_argument("no run has the event " + *unknown);
   return findings == 0 ? 0 : 1;
 }
 
 /// Exit codes: 0 it does not fail; 1 it does.
 int shrink_one(const Arguments& arguments) {
+  if (arguments.seed == 0) throw std::invalid_argument("--shrink needs a seed that is known");
   Options options = options_of(arguments, arguments.seed);
   options.tells_all = false;
   const std::optional<Report> whole = run_apart(options, Prints::kNothing);
@@ -274,17 +290,27 @@ std::vector<std::uint64_t> seeds_of(const std::string& file) {
 int main(int argc, char** argv) {
   lockstep::simulation::Arguments arguments;
   CLI::App app("Runs the replication under simulated faults; see scripts/simulate --help");
-  app.add_option("--seed", arguments.seed, "The first seed; 0: another one each time");
+  CLI::Option* const seed =
+      app.add_option("--seed", arguments.seed, "The first seed; 0: another one each time");
+  seed->check(CLI::NonNegativeNumber);
   CLI::Option* const seeds = app.add_option("--seeds", arguments.seeds, "How many");
-  app.add_option("--for", arguments.for_seconds, "As many as fit into so many seconds")->excludes(seeds);
-  app.add_option("--kept", arguments.kept, "The seeds of this file")->excludes(seeds);
-  app.add_option("--seconds", arguments.seconds, "Of load, in each run");
-  app.add_option("--findings", arguments.findings, "End after so many");
+  seeds->check(CLI::Range(1.0, 1e9));  // what is too long for a number is taken for the greatest one
+  CLI::Option* const most =
+      app.add_option("--for", arguments.for_seconds, "As many as fit into so many seconds");
+  most->check(CLI::PositiveNumber)->excludes(seeds);
+  CLI::Option* const kept = app.add_option("--kept", arguments.kept, "The seeds of this file");
+  kept->excludes(seed)->excludes(seeds)->excludes(most);
+  app.add_option("--seconds", arguments.seconds, "Of load, in each run")->check(CLI::PositiveNumber);
+  CLI::Option* const findings = app.add_option("--findings", arguments.findings, "End after so many");
+  findings->check(CLI::PositiveNumber);
   app.add_option("--only", arguments.only, "The names of the events that happen")->delimiter(',');
-  app.add_option("--order", arguments.order, "Another order of the threads");
-  app.add_flag("--twice", arguments.twice, "Run each seed twice, and compare the events");
-  app.add_flag("--shrink", arguments.shrinks, "Leave out what a finding does not need");
-  app.add_flag("--log", arguments.tells_all, "Print each event");
+  app.add_option("--order", arguments.order, "Another order of the threads")->check(CLI::NonNegativeNumber);
+  CLI::Option* const twice =
+      app.add_flag("--twice", arguments.twice, "Run each seed twice, and compare the events");
+  CLI::Option* const log = app.add_flag("--log", arguments.tells_all, "Print each event");
+  CLI::Option* const shrinks =
+      app.add_flag("--shrink", arguments.shrinks, "Leave out what a finding does not need");
+  for (CLI::Option* const other : {seeds, most, kept, findings, twice, log}) shrinks->excludes(other);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

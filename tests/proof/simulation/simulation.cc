@@ -25,6 +25,15 @@ constexpr int kWaiters = 2;
 constexpr ProcessNumber kCommands = kProcesses + 1;  // the process of commands
 constexpr std::uint32_t kSlowSteps = 300;            // of transactions: one is slow
 
+// What is asked to end, and has not, is killed.
+constexpr auto kKilledAfter = 20s;
+
+// A process that is asked to end in calm has ended.
+constexpr auto kEndsWithin = 5s;
+
+// The next process leads when one has died.
+constexpr auto kSucceedsWithin = 3s;
+
 void add(std::uint64_t& hash, const std::string& text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
 }
@@ -108,6 +117,7 @@ Outcome Simulation::run() {
   if (!outcome_.finding.empty()) note("FOUND: " + outcome_.finding);
   outcome_.simulated = duration_cast<milliseconds>(fibers_.now() - begin);
   outcome_.commits = commit_;
+  outcome_.unknown = schedule_.unknown();
   return outcome_;
 }
 
@@ -183,6 +193,7 @@ void Simulation::run_all() {
   if (traits_.source_fails) begin([this] { disturb_source(); });
   if (traits_.indices_change) begin([this] { disturb_indices(); });
   if (traits_.reindexes) begin([this] { reindex(); });
+  if (traits_.moves_aliases) begin([this] { move_aliases(); });
   for (int i = 1; i <= kWaiters; ++i) fibers_.start(0, [this, i] { wait(i); });
   fibers_.start(0, [this] { verify(); });
   fibers_.start(0, [this] { search(); });
@@ -209,6 +220,7 @@ void Simulation::each_event(const std::string& source, microseconds mean,
 // --- processes of the program ---
 
 void Simulation::begin_process(int number) {
+  processes_[number] = {};
   processes_[number].board = std::make_unique<ProgressBoard>();
   fibers_.start(number, [this, number] { run_process(number); });
 }
@@ -232,37 +244,102 @@ void Simulation::run_process(int number) {
                        .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
                       *process.board, clock);
   try {
-    loop.run({});
+    loop.run(process.stop.get_token());
+    process.has_ended = true;
+    if (!process.stop.stop_requested()) find("a process has ended", std::to_string(number));
   } catch (const std::exception& error) {
     find("a process has ended", std::to_string(number) + ", " + error.what());
   }
 }
 
 void Simulation::disturb_processes() {
-  each_event("death", traits_.between_deaths, [this](Event& event) {
-    const int number = 1 + static_cast<int>(event.lot.below(kProcesses));
+  each_event("death", traits_.between_deaths, [this](Event& event) { disturb_one(event); });
+}
+
+void Simulation::disturb_one(Event& event) {
+  int number = 1 + static_cast<int>(event.lot.below(kProcesses));
+  if (event.lot.one_in(2)) number = leader_or(number);
+  if (traits_.reindexes && event.lot.one_in(4)) {
+    network_.await(Moment::kPromised, 0);
+  } else {
     network_.await(static_cast<Moment>(event.lot.below(3)), number);
-    if (load_is_over_) return;
-    if (!event.lot.one_in(3)) return kill(event, number);
-    const bool all = event.lot.one_in(8);  // the machine sleeps
-    stop(event, all ? std::vector{1, 2} : std::vector{number});
-  });
+  }
+  if (load_is_over_) return;
+  if (event.lot.one_in(4)) return end(event, event.lot.one_in(4) ? number : leader_or(number));
+  if (event.lot.one_in(6)) return kill_successor(event, leader_or(number));
+  if (!event.lot.one_in(3)) return kill(event, number);
+  const bool all = event.lot.one_in(8);  // the machine sleeps
+  stop(event, all ? std::vector{1, 2} : std::vector{number});
+}
+
+int Simulation::leader_or(int number) const {
+  const auto leads = [](const auto& process) { return process.second.board->read().leads; };
+  const auto leader = std::ranges::find_if(processes_, leads);
+  return leader == processes_.end() ? number : leader->first;
 }
 
 void Simulation::kill(Event& event, int number) {
   begins(event, "process " + std::to_string(number) + " is killed");
-  ++outcome_.deaths;
-  disturbed_ = std::max(disturbed_, fibers_.now());
-  fibers_.kill(number);
-  network_.died(number);
-  world_.database.cut(processes_.at(number).source);
-  static_cast<void>(processes_.at(number).board.release());  // its threads had it
+  bury(number);
   fibers_.sleep(event.lot.about(500ms));
   begin_process(number);
 }
 
+// And the process that leads next, when it has raised the epoch.
+void Simulation::kill_successor(Event& event, int number) {
+  const Epoch before = world_.database.snapshot()->epoch;
+  begins(event, "process " + std::to_string(number) + " is killed");
+  bury(number);
+  const SteadyTime end = fibers_.now() + kSucceedsWithin;
+  while (world_.database.snapshot()->epoch == before && fibers_.now() < end) fibers_.sleep(200us);
+  const int next = kProcesses + 1 - number;
+  if (world_.database.snapshot()->epoch != before) {
+    if (event.lot.one_in(2)) fibers_.sleep(event.lot.up_to(10ms));
+    begins(event, "process " + std::to_string(next) + " has become leader, and is killed");
+    bury(next);
+  }
+  fibers_.sleep(event.lot.about(500ms));
+  for (const auto& [each, process] : processes_) {
+    if (!process.board) begin_process(each);
+  }
+}
+
+// As SIGTERM does, and SIGKILL some time later. Just when a leader has sent something, it often has more to
+// send.
+void Simulation::end(Event& event, int number) {
+  network_.await(Moment::kSent, number);
+  if (load_is_over_) return;
+  const microseconds time = event.lot.one_in(2) ? microseconds(kKilledAfter) : event.lot.up_to(4s);
+  begins(event, "process " + std::to_string(number) + " is asked to end, and killed after " +
+                    std::to_string(duration_cast<milliseconds>(time).count()) + " ms");
+  Process& process = processes_.at(number);
+  const SteadyTime begin = fibers_.now();
+  const bool may_take_long = disturbed_ > begin || traits_.is_slow() || traits_.source_fails;
+  process.stop.request_stop();
+  while (!process.has_ended && fibers_.now() < begin + time) {
+    fibers_.sleep(10ms);
+    disturbed_ = std::max(disturbed_, fibers_.now());
+    const bool is_calm = network_.is_calm_since(begin - traits_.request_timeout);
+    if (!process.has_ended && is_calm && !may_take_long && fibers_.now() > begin + kEndsWithin)
+      return find("a process that is asked to end in calm takes long", std::to_string(number));
+  }
+  note("process " + std::to_string(number) + (process.has_ended ? " has ended" : " is killed"));
+  bury(number);
+  fibers_.sleep(event.lot.about(500ms));
+  begin_process(number);
+}
+
+void Simulation::bury(int number) {
+  ++outcome_.deaths;
+  disturbed_ = std::max(disturbed_, fibers_.now());
+  fibers_.kill(number);
+  network_.died(number);
+  if (!processes_.at(number).has_ended) world_.database.cut(processes_.at(number).source);
+  static_cast<void>(processes_.at(number).board.release());  // its threads had it
+}
+
 void Simulation::stop(Event& event, const std::vector<int>& numbers) {
-  const microseconds time = event.lot.about(event.lot.one_in(3) ? 60s : 2s);
+  const microseconds time = event.lot.about(event.lot.one_in(3) || traits_.comes_late ? 60s : 2s);
   const bool is_cut = event.lot.one_in(2);  // the server does not wait for it
   for (const int number : numbers) {
     begins(event, "process " + std::to_string(number) + " is stopped for " +

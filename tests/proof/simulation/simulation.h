@@ -28,9 +28,6 @@
 
 namespace lockstep::simulation {
 
-/// The user whose posts Elasticsearch refuses, until the load is over.
-inline constexpr const char* kRefusedUser = "bad";
-
 /// What the searchable documents of an index may lag behind.
 inline constexpr std::chrono::seconds kRefreshes{1};
 
@@ -67,6 +64,7 @@ struct Outcome {
   std::chrono::milliseconds slowest_end{};  ///< until nothing was left to do, with fair weather
   double most_work = 0;                     ///< documents rendered for one that was due
   std::int64_t most_growth = 0;             ///< of a process, in bytes, when all was done twice
+  std::vector<std::string> unknown;         ///< of Options::only: there was no such event
 };
 
 class Simulation {
@@ -82,6 +80,8 @@ class Simulation {
   struct Process {
     std::unique_ptr<ProgressBoard> board;
     const void* source = nullptr;  // its connection, as the database knows the leader
+    std::stop_source stop;
+    bool has_ended = false;
   };
 
   /// A document of its own, whose changes nothing else may hold up.
@@ -102,7 +102,12 @@ class Simulation {
   void run_process(int number);
   void begin_process(int number);
   void disturb_processes();
+  void disturb_one(Event& event);
   void kill(Event& event, int number);
+  void kill_successor(Event& event, int number);
+  void end(Event& event, int number);
+  void bury(int number);
+  int leader_or(int number) const;
   void stop(Event& event, const std::vector<int>& numbers);
   void take_a_step(fake::Step step);
 
@@ -116,6 +121,18 @@ class Simulation {
   void repair(const std::vector<std::string>& ids);
   void retry_dead_letters();
   void reindex();
+
+  // aliases.cc
+  void move_aliases();
+  void move_alias(Event& event);
+  std::optional<Reindex> await_step();
+  bool has_two(const Reindex& reindex) const;
+  bool is_followed(const std::string& alias) const;
+  std::string live_index(const std::string& alias, const Reindex& known) const;
+  bool is_noticed(const std::string& alias, const std::string& live) const;
+  bool is_moved(const std::string& alias) const { return moved_ == alias; }
+
+  // load.cc
   void disturb_source();
   void crash(Event& event);
   void restore(Event& event);
@@ -180,6 +197,7 @@ class Simulation {
   bool is_away_ = false;                 // the source
   int doubts_ = 0;                       // times that the two sides ceased to fit
   Epoch doubted_{-1};                    // that the program had, the last time
+  std::string moved_;                    // the alias that somebody has moved by hand; empty: none
   std::optional<SteadyTime> exchanged_;  // since then the alias of the posts leads elsewhere
   bool load_is_over_ = false;
 };

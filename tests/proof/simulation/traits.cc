@@ -43,12 +43,24 @@ std::vector<Write> draw_writes(Lot& lot) {
                              {Write::kPutFile, 6},  {Write::kDeleteFile, 3}, {Write::kPutAll, 3},
                              {Write::kTruncate, 1}, {Write::kPutRefused, 1}};
   if (lot.one_in(3)) often[Write::kDeletePost] = 18;
+  if (lot.one_in(4)) often[Write::kTruncate] = 8;
   for (const Write write : {Write::kRename, Write::kPutAll, Write::kTruncate, Write::kPutRefused}) {
     if (lot.one_in(3)) often[write] = 0;
   }
   std::vector<Write> writes;
   for (const auto& [write, times] : often) writes.insert(writes.end(), times, write);
   return writes;
+}
+
+// Documents that are deleted, and not written again soon.
+void come_late(Traits& traits) {
+  traits.comes_late = traits.network.all_take_long = true;
+  traits.source_fails = traits.indices_change = false;
+  traits.weathers = {Weather::kHanging};
+  std::erase(traits.writes, Write::kTruncate);
+  std::erase(traits.writes, Write::kPutAll);
+  std::erase(traits.writes, Write::kRename);
+  traits.writes.insert(traits.writes.end(), 12, Write::kDeletePost);
 }
 
 std::vector<Weather> draw_weathers(Lot& lot) {
@@ -81,13 +93,18 @@ Traits draw_traits(Lot lot, std::chrono::seconds load) {
   traits.between_deaths = lot.one_of(std::vector{0ms, 6'000ms, 6'000ms, 2'000ms});
   traits.source_fails = lot.one_in(4);
   traits.indices_change = lot.one_in(4);
+  const bool comes_late = lot.one_in(6);
+  if (comes_late) come_late(traits);
   traits.measures_memory = lot.one_in(10);
   traits.network.loses_what_the_alias_left = traits.reindexes =
       !traits.source_fails && !traits.indices_change && lot.one_in(2);
+  traits.moves_aliases = traits.reindexes && !lot.one_in(4);
   traits.request_timeout = lot.one_of(std::vector{5'000ms, 5'000ms, 30'000ms});
   traits.network.slow_index = traits.request_timeout * 9 / 10;
-  traits.network.one_hangs_in = lot.one_of(std::vector<std::uint32_t>{3, 10});
+  traits.network.one_hangs_in = comes_late ? 3 : lot.one_of(std::vector<std::uint32_t>{3, 10});
   traits.network.blocked_as = lot.below(4);
+  traits.network.one_shard_is_busy = lot.one_in(2);
+  traits.network.largest_whole = 400 + lot.below(1'200);
   // Which rows a truncate or a restore has taken no change says, so a write of a dead leader that lands after
   // the second look of the sweep stays (docs/reliability.md, "Attacks with requests that land late").
   const bool names_all = !traits.has(Write::kTruncate) && !traits.source_fails && !traits.indices_change;

@@ -39,9 +39,14 @@ struct Traits {
   bool source_fails = false;                        ///< it crashes, and is restored
   bool indices_change = false;                      ///< operators delete, replace and exchange them
   bool reindexes = false;                           ///< an operator reindexes, and applies
+  bool moves_aliases = false;                       ///< another one moves aliases by hand meanwhile
   bool measures_memory = false;                     ///< when all is at rest
   std::chrono::milliseconds request_timeout{5'000};
   Network::Habits network;
+
+  /// Most of what goes wrong is a request that arrives when Elasticsearch has forgotten deletions, or a
+  /// process that sleeps for as long.
+  bool comes_late = false;
 
   bool is_slow() const { return pace > 1; }
   bool has(Write write) const;

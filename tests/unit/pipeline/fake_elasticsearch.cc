@@ -190,6 +190,14 @@ void Elasticsearch::lead_back(const std::string& alias) {
   at(alias) = std::move(apart_.extract(alias).mapped());
 }
 
+void Elasticsearch::move_alias(const std::string& alias, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [each, index] : indices_) index.aliases.erase(alias);
+  Index& index = indices_[name];
+  if (index.uuid == 0) index.uuid = ++last_uuid_;
+  index.aliases[alias] = {{"is_write_index", true}};
+}
+
 std::int64_t Elasticsearch::epoch(const std::string& alias) const {
   const std::lock_guard lock(mutex_);
   return at(alias).mappings.at("_meta").at("lockstep").at("epoch");

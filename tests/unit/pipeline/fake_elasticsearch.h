@@ -92,6 +92,9 @@ class Elasticsearch {
   void lead_elsewhere(const std::string& alias, const std::string& identity);
   void lead_back(const std::string& alias);
 
+  /// Somebody moves the alias in one call; to a new index without a mark where there is none of this name.
+  void move_alias(const std::string& alias, const std::string& index);
+
   /// Something else stands behind the alias, which `apply` has not made.
   void forget_mark(const std::string& alias);
 

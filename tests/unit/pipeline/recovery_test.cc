@@ -171,6 +171,23 @@ TEST_F(RecoveryTest, AStopInTheMiddleLeavesTheRestToTheNextLeader) {
   catch_up_with_a_fresh_leader(world);
 }
 
+TEST_F(RecoveryTest, AStopDoesNotPassWhatWasReadAndNotHandedOver) {  // K3
+  World world;
+  world.config.elasticsearch.bulk_bytes = 1'000;
+  world.add_silently(60);
+  world.rename_user("ann", 1);
+  {
+    Leader leader(world);
+    ASSERT_TRUE(leader.turn());
+    ASSERT_TRUE(leader.take_all_outcomes());
+    ASSERT_FALSE(leader.tail.idle());
+    std::stop_source stopped;
+    stopped.request_stop();
+    leader.run(RunUntil::kStopped, stopped.get_token());
+  }
+  catch_up_with_a_fresh_leader(world);
+}
+
 TEST_F(RecoveryTest, AnIdleSaveDoesNotPassAnOpenStep) {
   World world;
   world.put_post("1", "ann");
@@ -310,6 +327,17 @@ TEST_F(RecoveryTest, ADocumentIsDeletedTwiceWhenAWriteOfItWasNotAnswered) {  // 
   leader.run(RunUntil::kStopped, stopped.get_token());
   EXPECT_GT(last_end.value().late_writes_land, steady_now() + kLandsWithin / 2);
   EXPECT_FALSE(process.source.lead().known_partners().landed) << "the next leader repeats deletions, too";
+}
+
+// Else the next leader repeats no deletion of a document that a late write brings back.
+TEST_F(RecoveryTest, AQuietEndIsNoProofThatTheLateWritesOfEarlierLeadersHaveLanded) {  // W8
+  World world;
+  Leader leader(world, steady_now() + kLandsWithin / 2);
+  std::stop_source stopped;
+  stopped.request_stop();
+  leader.run(RunUntil::kStopped, stopped.get_token());
+  EXPECT_TRUE(leader.source.lead().known_partners().quiet);
+  EXPECT_FALSE(leader.source.lead().known_partners().landed);
 }
 
 // What the last leader has noted on both sides, and what is different when the next one comes.
