@@ -123,7 +123,7 @@ TEST_F(ExchangedPartner, AnAliasThatIsMovedToACopyWithoutOurMarkIsWrittenNoMoreU
   };
   move(index, copy);
   execute("update blog.posts set title = 'written into the copy' where id = 1");
-  ASSERT_TRUE(waits_because("move the alias " + posts_.alias() + " back")) << program_->err();
+  ASSERT_TRUE(waits_because("move " + posts_.alias() + " back")) << program_->err();
   move(copy, index);
   EXPECT_TRUE(becomes_equal()) << "what was written into the copy is missing";
 }

@@ -12,7 +12,8 @@ void require_writable(const std::string& doing, const IndexState& index, Retry r
     if (text_at(index.settings, block) != "true") continue;
     set += (set.empty() ? "" : " and ") + std::string(block);
     remedy += remedy.empty() ? "" : "; ";
-    remedy += (block == kFullDisk ? "free disk space, then set " : "set ") + std::string(block) + " to null";
+    remedy += (block == kFullDisk ? "free disk space; the block then ends by itself, or set " : "set ") +
+              std::string(block) + " to null";
   }
   if (set.empty()) return;
   throw Error({doing, "index " + index.name + " is read-only: it has " + set, remedy, retry,

@@ -42,7 +42,7 @@ std::string remedy_for(std::string_view sqlstate) {
            "reads, the function's own role or that of `lockstep run` must be allowed to read)";
   }
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
-    return "the schema has changed since the last `lockstep apply`: create again what is missing, or run "
+    return "the schema has changed since the last `lockstep apply`: create the missing objects again, or run "
            "`lockstep check`, then `lockstep apply`";
   }
   if (sqlstate == sqlstate::kUntranslatable)
