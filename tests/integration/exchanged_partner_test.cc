@@ -128,6 +128,16 @@ TEST_F(ExchangedPartner, AnAliasThatIsMovedToACopyWithoutOurMarkIsWrittenNoMoreU
   EXPECT_TRUE(becomes_equal()) << "what was written into the copy is missing";
 }
 
+// Reported: `status` showed "following", and `wait` ended with 0, until the next change.
+TEST_F(ExchangedPartner, AnIndexThatIsDeletedWhileNothingChangesIsReported) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  ask("DELETE", "/" + posts_.concrete().front());
+  ASSERT_TRUE(waits_because("there is no index")) << program_->err();
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
+}
+
 // Place, timeline and epoch stay the same, and no trigger tells which rows have gone back.
 TEST_F(ExchangedPartner, ADumpThatIsRestoredOverTheDatabaseIsNoticedByTheRunningLeader) {
   follow();
