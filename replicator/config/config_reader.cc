@@ -199,7 +199,7 @@ ReadConfig read_config(const std::filesystem::path& file, Faults& faults) {
     throw UsageError("the configuration has an empty name; name a file with -c or in LOCKSTEP_CONFIG");
   const auto content = read_text_file(file, Pipes::kRead);
   if (const auto* fault = std::get_if<TextFault>(&content)) {
-    throw UsageError("the configuration " + fault->what + "; name it with -c or in LOCKSTEP_CONFIG");
+    throw UsageError("the configuration " + fault->what + "; name a file with -c or in LOCKSTEP_CONFIG");
   }
   try {
     return ConfigReader(file, faults).read(toml::parse(std::get<std::string>(content)));

@@ -107,7 +107,9 @@ class ViewDrafter {
       }
     }
     throw UsageError("--with " + with_.front()->name + ": no foreign key and no table of links joins it to " +
-                     joins_.root + " or to another of --with; name the tables between them, too");
+                     joins_.root +
+                     " or to another of --with; name the tables between them, too, or write the view "
+                     "yourself and give --view");
   }
 
   bool place(Part& at, const GraphTable& wanted) {

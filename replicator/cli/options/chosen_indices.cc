@@ -18,7 +18,7 @@ std::vector<const AppliedIndex*> chosen_indices(const AppliedPipeline& pipeline,
     if (index == pipeline.indices.end()) {
       std::string known;
       for (const AppliedIndex& other : pipeline.indices) known += (known.empty() ? "" : ", ") + other.alias;
-      throw UsageError("pipeline " + pipeline.name + " has no index '" + alias + "'; it has " + known);
+      throw UsageError("pipeline " + pipeline.name + " has no index \"" + alias + "\"; it has " + known);
     }
     indices.push_back(&*index);
   }

@@ -126,7 +126,7 @@ class Adopt final : public Verb {
       if (index.alias == alias_) return;
       known += (known.empty() ? "" : ", ") + index.alias;
     }
-    throw UsageError("the configuration has no index '" + alias_ + "'; it has " + known);
+    throw UsageError("the configuration has no index \"" + alias_ + "\"; it has " + known);
   }
 
   bool is_followed(BothSides& sides) const {

@@ -256,9 +256,10 @@ class Init final : public Verb {
     for (const DraftField& field : fields) {
       add_unknown(above + field.name + ".", field.fields, unknown);
       if (field.kind == ValueKind::kMixed && field.mapping.empty())
-        unknown.push_back("the contents of field " + above + field.name +
-                          ", so it cannot be searched: its rows have no value yet, or values of several "
-                          "shapes; change its mapping before you apply");
+        unknown.push_back(
+            "the contents of field " + above + field.name +
+            ", so it cannot be searched: its rows have no value yet, values of several shapes, or "
+            "none that this role may read; change its mapping before you apply");
     }
   }
 

@@ -78,7 +78,13 @@ ElasticsearchClient::ElasticsearchClient(std::unique_ptr<HttpTransport> transpor
 
 EngineInfo ElasticsearchClient::info() {
   const std::string doing = "asking which engine this is";
-  const HttpResponse response = send(doing, "GET", "/", {}, {kMethodNotAllowed});
+  const HttpResponse response = send(doing, "GET", "/", {}, {kMethodNotAllowed, kNotFound});
+  if (response.status == kNotFound) {
+    if (read_error_reply(response.body).type != "index_not_found_exception")
+      throw reply_error(doing, response);
+    throw Error({doing, "the path of " + response.server + " is taken for the name of an index",
+                 "remove the index from [elasticsearch] urls"});
+  }
   EngineInfo info;
   if (response.status != kMethodNotAllowed) {
     const json reply = parse_reply(doing, response);

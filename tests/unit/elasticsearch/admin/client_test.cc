@@ -51,6 +51,19 @@ TEST(Client, ALostConnectionIsRetryableAndNamesTheServer) {
   }
 }
 
+// Reported: a url with an index in it got the remedy "run `lockstep apply`".
+TEST(Client, AnIndexInTheUrlIsNamed) {
+  Script script{
+      {{404, R"({"error":{"type":"index_not_found_exception","reason":"no such index [orders]"}})"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  try {
+    client.info();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("remove the index from [elasticsearch] urls"));
+  }
+}
+
 TEST(Client, RefreshesSeveralAliasesAtOnce) {
   Script script{{{200, "{}"}}, {}};
   ElasticsearchClient client = client_of(script);
