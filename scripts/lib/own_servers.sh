@@ -48,9 +48,11 @@ stop_engine() {
   rm -rf "$work/engine" "$work/engine.url"
 }
 
+cmake_options=()
+
 # build ARGUMENTS…: into $build, which folder_of_preset sets; ARGUMENTS go to cmake --build.
 build() {
-  cmake -S "$root" --preset "$preset" >"$work/configure.log" 2>&1 || {
+  cmake -S "$root" --preset "$preset" "${cmake_options[@]}" >"$work/configure.log" 2>&1 || {
     cat "$work/configure.log" >&2
     fail "cmake could not configure the preset $preset (see above)"
   }
