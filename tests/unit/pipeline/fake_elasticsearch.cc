@@ -537,9 +537,14 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
     return acknowledged();
   }
   if (last == "_mapping") {
+    // Not by the alias, it means the index of this name, also while another one is behind the alias.
+    const auto apart = std::find_if(apart_.begin(), apart_.end(), [&](const auto& kept) {
+      return names.front() == name && names_of(kept.first).front() == name;
+    });
+    Index& changed = apart == apart_.end() ? index : apart->second;
     const json changes = json::parse(request.body);
-    if (changes.contains("_meta")) index.mappings.erase("_meta");
-    index.mappings.merge_patch(changes);
+    if (changes.contains("_meta")) changed.mappings.erase("_meta");
+    changed.mappings.merge_patch(changes);
     return acknowledged();
   }
   if (last == "_settings") {
