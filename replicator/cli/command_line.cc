@@ -65,15 +65,9 @@ void join_lists(std::vector<std::string>& arguments) {
   }
 }
 
-bool has_verb(const CLI::App& app, const std::string& name) {
-  const std::vector<const CLI::App*> verbs =
-      app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == name; });
-  return !verbs.empty();
-}
-
 // The arguments as the parser knows them: a command's present name instead of a former one, "help VERB" as
-// "VERB --help". There is no help on an unknown command, so that the parser names it.
-std::vector<std::string> usual_arguments(const CLI::App& app, int argc, const char* const* argv) {
+// "VERB --help".
+std::vector<std::string> usual_arguments(int argc, const char* const* argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   put_config_behind_verb(arguments);
   if (arguments.empty()) return arguments;
@@ -81,16 +75,13 @@ std::vector<std::string> usual_arguments(const CLI::App& app, int argc, const ch
   if (arguments.front() == "help") {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
+    put_config_behind_verb(arguments);
   }
   std::string& first = arguments.front();
   for (const auto& [former, present] : kFormerNames) {
     if (first == former) first = present;
   }
   if (first == "version" || first == "-v" || first == "-V") first = "--version";
-  if (!first.starts_with('-') && !has_verb(app, first)) {
-    std::erase(arguments, "--help");
-    std::erase(arguments, "-h");
-  }
   return arguments;
 }
 
@@ -230,10 +221,14 @@ int run_command_line(int argc, const char* const* argv, const BuildInfo& build) 
     std::cerr << app.help();
     return code(ExitCode::kUsage);
   }
-  const std::vector<std::string> arguments = usual_arguments(app, argc, argv);
+  const std::vector<std::string> arguments = usual_arguments(argc, argv);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& request) {  // --help, --version
+    if (const auto fault = unknown_command_fault(app, arguments)) {
+      report(Audience::kPerson, *fault);
+      return code(ExitCode::kUsage);
+    }
     return print(app, request);
   } catch (const CLI::ParseError& error) {
     report(Audience::kPerson, usage_fault(app, arguments, error));

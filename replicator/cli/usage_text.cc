@@ -218,6 +218,10 @@ std::optional<std::string> surplus(const CLI::App& app) {
   return quoted + (left.size() == 1 ? " is an argument too many" : " are arguments too many");
 }
 
+std::string with_help(const std::string& fault, const Named& named) {
+  return fault + "; see " + path_of(named.commands) + " --help";
+}
+
 }  // namespace
 
 std::shared_ptr<CLI::FormatterBase> help_format() {
@@ -242,7 +246,15 @@ std::string usage_fault(const CLI::App& app, const std::vector<std::string>& arg
   if (!fault) fault = surplus(app);
   if (!fault) fault = missing(named.commands);
   if (!fault && is_program) fault = "there is no command";
-  return fault.value_or(error.what()) + "; see " + path_of(named.commands) + " --help";
+  return with_help(fault.value_or(error.what()), named);
+}
+
+std::optional<std::string> unknown_command_fault(const CLI::App& app,
+                                                 const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return std::nullopt;
+  const Named named = named_in(app, arguments);
+  const std::optional<std::string> fault = unknown_command(named);
+  return fault ? std::optional(with_help(*fault, named)) : std::nullopt;
 }
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,10 @@ std::shared_ptr<CLI::FormatterBase> help_format();
 /// did you mean --with?; see lockstep init --help".
 std::string usage_fault(const CLI::App& app, const std::vector<std::string>& arguments,
                         const CLI::ParseError& error);
+
+/// The same of an unknown command; none: there is none. The parser itself would print help all the same. A
+/// command stands in front of its options.
+std::optional<std::string> unknown_command_fault(const CLI::App& app,
+                                                 const std::vector<std::string>& arguments);
 
 }  // namespace lockstep

@@ -53,7 +53,7 @@ TEST(CommandLineTest, HelpAndVersionAreCommandsToo) {
   EXPECT_EQ(lockstep({"help", "dead-letters", "list"}).out, lockstep({"dead-letters", "list", "--help"}).out);
   EXPECT_EQ(lockstep({"help", "deadletters"}).out, lockstep({"dead-letters", "--help"}).out);
   const std::vector<std::vector<const char*>> mistyped = {
-      {"help", "sttus"}, {"sttus", "--help"}, {"sttus", "-h"}};
+      {"help", "sttus"}, {"sttus", "--help"}, {"sttus", "-h"}, {"-c", "x", "help", "sttus"}};
   for (const std::vector<const char*>& arguments : mistyped) {
     const Outcome unknown = lockstep(arguments);
     EXPECT_EQ(unknown.code, 2);
@@ -112,6 +112,8 @@ TEST(CommandLineTest, TheConfigurationMayStandBeforeTheCommand) {
     EXPECT_THAT(outcome.err, HasSubstr("the configuration /no/such/file.toml cannot be read"));
   }
   EXPECT_EQ(lockstep({"-c", "x", "help", "status"}).out, lockstep({"status", "--help"}).out);
+  EXPECT_EQ(lockstep({"-c", "x", "help"}).out, lockstep({"--help"}).out);
+  EXPECT_EQ(lockstep({"-c", "x", "--help"}).out, lockstep({"--help"}).out);
 }
 
 TEST(CommandLineTest, AWrongConfigurationIsPlainTextForAServiceToo) {
