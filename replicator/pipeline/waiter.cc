@@ -52,11 +52,8 @@ class Waiter::Course {
       milliseconds pause = pause_after(now() - begun_);
       try {
         if (applied_) {
-          reason_ = why_unseen();
-          if (reason_.empty()) {
-            refresh();
-            return answer(WaitAnswer::Kind::kApplied);
-          }
+          reason_ = make_searchable();
+          if (reason_.empty()) return answer(WaitAnswer::Kind::kApplied);
           if (left() <= milliseconds(0)) break;
           progress_(reason_);
           pause_.wait(std::min(kAfterTrouble, std::max(left(), milliseconds(1))), stop_);
@@ -119,13 +116,14 @@ class Waiter::Course {
     unled_.clear();  // as far as is known
   }
 
-  // Empty: each alias stands for the index that has the changes. One with a single generation is written by
-  // the alias itself, so a search may see them unless the alias points elsewhere.
-  std::string why_unseen() {
+  // Refreshes, if that is wanted. Not empty: why searches do not see the changes. An index with a single
+  // generation is written by the alias itself, so a search may see them unless the alias points elsewhere.
+  std::string make_searchable() {
     if (!watch_) watch_ = waiter_.take_watch();
     std::map<std::string, SearchedIndex> wanted;  // without a name: any index of the pipeline
     for (const SearchedIndex& each : watch_->searched_indices()) wanted[each.alias] = each;
-    if (request_.refresh == WaitRequest::Refresh::kYes) {
+    const bool refreshes = request_.refresh == WaitRequest::Refresh::kYes;
+    if (refreshes) {
       for (const std::string& alias : waiter_.searched_.aliases) wanted.try_emplace(alias);
     }
     std::string why;
@@ -138,6 +136,7 @@ class Waiter::Course {
         why = "searches do not see it: the alias " + alias + " does not point to " + name +
               ", or not to it alone; see `lockstep status`";
       }
+      if (refreshes && why.empty()) elasticsearch.refresh(waiter_.searched_.aliases);
     });
     return why;
   }
@@ -146,12 +145,6 @@ class Waiter::Course {
     if (!wanted.index.empty()) return found.name == wanted.index || found.name == wanted.or_index;
     const std::optional<IndexMark> mark = readable_mark(found);
     return mark && mark->pipeline == waiter_.searched_.pipeline;
-  }
-
-  void refresh() {
-    if (request_.refresh == WaitRequest::Refresh::kNo) return;
-    with_elasticsearch(
-        [&](ElasticsearchClient& elasticsearch) { elasticsearch.refresh(waiter_.searched_.aliases); });
   }
 
   template <typename Question>
