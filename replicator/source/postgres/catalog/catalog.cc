@@ -44,17 +44,21 @@ void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) 
 
 std::string not_found(PostgresTransaction& transaction, const std::string& name, const std::string& own_name,
                       bool is_qualified) {
-  // Those of the same name in other schemas; without any, the nearest.
+  // Those of the same name in other schemas, three at most; without any, the nearest.
+  constexpr int kMostAlike = 3;
   std::string alike;
+  int alike_count = 0;
   std::map<std::string, std::string> whole_names;
   for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_names"))) {
     whole_names.emplace(row[1].c_str(), row[0].c_str());
-    if (row[1].c_str() == own_name) alike += (alike.empty() ? "" : " or ") + row[0].as<std::string>();
+    if (row[1].c_str() == own_name && ++alike_count <= kMostAlike)
+      alike += (alike.empty() ? "" : " or ") + row[0].as<std::string>();
   }
-  std::vector<std::string_view> own_names;
-  for (const auto& [own, whole] : whole_names) own_names.push_back(own);
-  const auto nearest = nearest_name(own_name, own_names);
-  if (alike.empty() && nearest) alike = whole_names.at(std::string(*nearest));
+  if (alike.empty()) {
+    std::vector<std::string_view> own_names;
+    for (const auto& [own, whole] : whole_names) own_names.push_back(own);
+    if (const auto nearest = nearest_name(own_name, own_names)) alike = whole_names.at(std::string(*nearest));
+  }
   return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
          (alike.empty() ? "" : "; did you mean " + alike + "?");
 }
