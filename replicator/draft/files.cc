@@ -81,9 +81,8 @@ std::string draft_statements(const std::string& view, const TableGraph& graph, c
   std::string text;
   if (!view.empty())
     text +=
-        "\n-- Remove what searchers must not see, here and in the mapping. Columns that look like secrets "
-        "are "
-        "not in it.\n" +
+        "\n-- Remove the columns that searchers must not see, here and in the mapping. Those that look like "
+        "secrets are not in it.\n" +
         view;
   if (!tracks.missing_indices.empty())
     text +=

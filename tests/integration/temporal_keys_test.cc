@@ -24,7 +24,7 @@ class TemporalKeysTest : public ::testing::Test {
   void SetUp() override {
     if (support::PostgresDatabase().number("select current_setting('server_version_num')::int") <
         kTemporalKeysSince)
-      GTEST_SKIP() << "this server has no temporal keys; CI runs PostgreSQL 18, too";
+      GTEST_SKIP() << "this server has no temporal keys; scripts/test --all runs PostgreSQL 18, too";
     defined_.emplace(R"sql(
 create extension btree_gist;
 create schema s;

@@ -56,6 +56,15 @@ PipelineStatus following() {
   return status;
 }
 
+// Reported: the first line had "following, nothing pending" while the only index was paused.
+TEST(StatusTextTest, TheFirstLineCountsPausedIndices) {
+  PipelineStatus status = following();
+  EXPECT_THAT(status_text("shop", status), testing::StartsWith("pipeline shop: following\n"));
+  status.indices.push_back({.alias = "users", .view = "search.users", .set_aside = "its view is gone"});
+  EXPECT_THAT(status_text("shop", status),
+              testing::StartsWith("pipeline shop: following, 1 of 2 indices paused\n"));
+}
+
 TEST(StatusTextTest, AnOutboxThatIsLargeOrFullIsWorthAWord) {
   PipelineStatus status = following();
   status.outbox_bytes = std::int64_t{3} << 30;
