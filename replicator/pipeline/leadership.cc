@@ -70,10 +70,10 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 }
 
 // A block that keeps the mark out keeps documents out as well. The target watch notes it later.
-void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
-          const SourceMark& source, const std::string& settled) {
+void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, const std::string& identity,
+          Epoch epoch, const SourceMark& source, const std::string& settled) {
   try {
-    set_index_writer(elasticsearch, index.target(), epoch, source, settled);
+    set_index_writer(elasticsearch, index.target(), identity, epoch, source, settled);
   } catch (const Error& error) {
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
@@ -203,7 +203,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
       const bool has_one = !index.written_by;
       if (has_one && may_have_forgotten.contains(index.id))
         drop_forgotten(elasticsearch, index.alias, pipeline.identity);
-      mark(elasticsearch, index, epoch, now, settled[index.id]);
+      mark(elasticsearch, index, pipeline.identity, epoch, now, settled[index.id]);
     });
   }
   unfit.require_a_fit_one();

@@ -407,7 +407,7 @@ TEST_F(Neighbours, AnIndexWhoseMarkSomebodyOverwroteHoldsNoOtherUp) {
   EXPECT_TRUE(others_follow());
   const nlohmann::json status = pipeline_.status();
   const std::string why = status.at("indices").at(items().alias()).at("set_aside");
-  EXPECT_NE(why.find("_meta was overwritten; run `lockstep adopt " + items().alias() + "`"),
+  EXPECT_NE(why.find("if this index is to be followed, run `lockstep adopt " + items().alias() + "`"),
             std::string::npos)
       << why;
   EXPECT_NE(program_->err().find("is paused, the others continue: reading the mark"), std::string::npos);

@@ -537,12 +537,15 @@ MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexSta
   return marked_index_of(alias, found, remedy_of_lost_mark(alias));
 }
 
-void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
-                      const SourceMark& source, const std::string& settled) {
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
+                      Epoch epoch, const SourceMark& source, const std::string& settled) {
   const std::vector<IndexState> found = client.indices_of(alias);
   const IndexState& index = sole(alias, found);
-  if (!read_mark(index)) {
-    throw Error({"marking index " + index.name, "lockstep has not made it", "run `lockstep plan`"});
+  const std::optional<IndexMark> mark = read_mark(index);
+  if (!mark || mark->identity != identity) {
+    throw Error({"marking index " + index.name,
+                 mark ? "it carries the mark of pipeline " + mark->pipeline : "lockstep has not made it",
+                 "run `lockstep plan`"});
   }
   json meta = meta_of(index);
   meta["lockstep"]["epoch"] = epoch.value;

@@ -126,9 +126,9 @@ MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
 /// Records in the mark of the index behind an alias who writes there from now on, and that `settled`, if it
-/// is the mark's doubt, is one no more; leaves the rest of the mark alone. Needs the index privilege
-/// `manage`.
-void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
-                      const SourceMark& source, const std::string& settled = {});
+/// is the mark's doubt, is one no more; leaves the rest of the mark alone. Throws Error when the mark is not
+/// that of the pipeline with this identity. Needs the index privilege `manage`.
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
+                      Epoch epoch, const SourceMark& source, const std::string& settled = {});
 
 }  // namespace lockstep

@@ -178,16 +178,20 @@ bool Elasticsearch::has(const std::string& alias) const {
 
 void Elasticsearch::lead_elsewhere(const std::string& alias, const std::string& identity) {
   const std::lock_guard lock(mutex_);
+  home_[alias] = name_of(alias);
   Index other;
   other.uuid = ++last_uuid_;
-  other.aliases = at(alias).aliases;
+  other.aliases[alias] = at(alias).aliases.at(alias);
   other.mappings["_meta"]["lockstep"] = {{"pipeline", "another"}, {"identity", identity}, {"epoch", 0}};
-  apart_[alias] = std::exchange(at(alias), std::move(other));
+  at(alias).aliases.erase(alias);
+  indices_["another-" + alias] = std::move(other);
 }
 
 void Elasticsearch::lead_back(const std::string& alias) {
   const std::lock_guard lock(mutex_);
-  at(alias) = std::move(apart_.extract(alias).mapped());
+  const json options = at(alias).aliases.at(alias);
+  indices_.erase("another-" + alias);
+  indices_.at(home_.extract(alias).mapped()).aliases[alias] = options;
 }
 
 void Elasticsearch::move_alias(const std::string& alias, const std::string& name) {
@@ -228,10 +232,8 @@ void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
 
 void Elasticsearch::refresh_by_itself() {
   const std::lock_guard lock(mutex_);
-  for (Indices* const indices : {&indices_, &apart_}) {
-    for (auto& [name, index] : *indices) {
-      if (index.settings.value("index.refresh_interval", "") != "-1") index.searchable = index.documents;
-    }
+  for (auto& [name, index] : indices_) {
+    if (index.settings.value("index.refresh_interval", "") != "-1") index.searchable = index.documents;
   }
 }
 
@@ -537,14 +539,9 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
     return acknowledged();
   }
   if (last == "_mapping") {
-    // Not by the alias, it means the index of this name, also while another one is behind the alias.
-    const auto apart = std::find_if(apart_.begin(), apart_.end(), [&](const auto& kept) {
-      return names.front() == name && names_of(kept.first).front() == name;
-    });
-    Index& changed = apart == apart_.end() ? index : apart->second;
     const json changes = json::parse(request.body);
-    if (changes.contains("_meta")) changed.mappings.erase("_meta");
-    changed.mappings.merge_patch(changes);
+    if (changes.contains("_meta")) index.mappings.erase("_meta");
+    index.mappings.merge_patch(changes);
     return acknowledged();
   }
   if (last == "_settings") {

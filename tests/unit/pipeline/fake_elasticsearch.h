@@ -188,7 +188,7 @@ class Elasticsearch {
   // Everything below is guarded by mutex_.
   Indices indices_;
   int last_uuid_ = 0;
-  Indices apart_;  // by the alias that leads elsewhere
+  std::map<std::string, std::string> home_;  // the index of an alias that leads elsewhere
   std::string refused_text_;
   std::string changed_text_;
   std::string changed_json_;

@@ -403,7 +403,7 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   ElasticsearchClient client = client_of(script);
   EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
   const SourceMark source{"here", "1", 5, "16400", "a mark"};
-  set_index_writer(client, "posts", Epoch{9}, source);
+  set_index_writer(client, "posts", desired().identity, Epoch{9}, source);
   EXPECT_EQ(script.requests.back().path, "/posts-000003/_mapping");
   json expected = mark(desired());
   expected["epoch"] = 9;
@@ -441,13 +441,23 @@ TEST(IndexMark, AMarkThatCannotBeReadDoesNotHideARestoredSource) {
   EXPECT_THAT(error_with({{"epoch", nullptr}}), HasSubstr("it has none"));
 }
 
+// A seed of the simulation reported it of its alias: it was moved between the look at it and the new mark.
+TEST(IndexMark, TheMarkOfAnotherPipelineIsNotChanged) {
+  json of_another = mark(desired());
+  of_another["identity"] = "another";
+  Script script{{existing(desired(), of_another)}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_THROW(set_index_writer(client, "posts", desired().identity, Epoch{9}, {}), Error);
+  EXPECT_EQ(script.requests.size(), 1u);
+}
+
 TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
   for (const HttpResponse& state :
        {HttpResponse{404, kNoIndex}, HttpResponse{200, R"({"a":{},"b":{}})"}, existing(desired(), json())}) {
     Script script{{state, state}, {}};
     ElasticsearchClient client = client_of(script);
     EXPECT_THROW(marked_index(client, "posts"), Error);
-    EXPECT_THROW(set_index_writer(client, "posts", Epoch{1}, {}), Error);
+    EXPECT_THROW(set_index_writer(client, "posts", desired().identity, Epoch{1}, {}), Error);
     EXPECT_EQ(script.requests.size(), 2u);
   }
 }
