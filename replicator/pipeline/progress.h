@@ -51,6 +51,7 @@ struct JobStatus {
   SteadyTime taken_up_at = {};             ///< when this process took it up
   std::string trouble = {};                ///< why it cannot go on now; empty: it can
   bool waits = false;                      ///< for a server or its index, so that it does not advance
+  bool rests = false;                      ///< between two scans: only time may pass
 };
 
 /// What is being read from the source.
@@ -139,7 +140,8 @@ struct ReplicationProgress {
   /// loop that hangs leaves it behind. The watchdog and /healthz judge by it.
   SteadyTime turned_at{};
   /// When work last went forward: the checkpoint moved, a job advanced, or the source said that nothing is
-  /// pending. A loop that turns without advancing leaves it behind. /readyz judges by it.
+  /// pending, and no job does anything but rest. A loop that turns without advancing leaves it behind.
+  /// /readyz judges by it.
   SteadyTime advanced_at{};
 };
 

@@ -104,6 +104,7 @@ void ProgressReport::update() {
   const auto jobs = parts_.jobs.progress();
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
+  const bool rest = std::ranges::all_of(jobs, [](const auto& job) { return job.second.rests; });
   const std::string held = parts_.standing.held_text();
   const DocumentWriter::Delays delays = parts_.writer.take_delays();
   bool is_any_due = false;
@@ -140,7 +141,7 @@ void ProgressReport::update() {
     progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
     progress.lag_known_at = now;
     progress.turned_at = now;
-    if (!progress.pending && jobs.empty() && !is_any_due) progress.advanced_at = now;
+    if (!progress.pending && rest && !is_any_due) progress.advanced_at = now;
   });
 }
 

@@ -31,6 +31,9 @@ class RunningJob : public PagedWork {
   /// A limit slows it, so that it measures nothing.
   void note_limit() { limited_ = true; }
 
+  /// Whether only time has to pass before it continues. Any thread may ask.
+  virtual bool rests() const { return false; }
+
   /// How fast this process has done it, until now. None: it was limited, or somebody else did most of it.
   std::optional<Pace> pace(SteadyTime now) const;
 

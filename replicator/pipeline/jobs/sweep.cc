@@ -20,6 +20,7 @@ bool Sweep::is_ready() {
 
 void Sweep::begin_scan(const LookAhead& ask, const PageLimits& limits) {
   if (!elasticsearch_) elasticsearch_ = ask.open_client();
+  rests_ = false;
   scan_begun_ = steady_now();
   elasticsearch_->refresh(index().target());
   ScanOptions options;
@@ -45,7 +46,8 @@ std::int64_t Sweep::read(SourceTransaction& transaction, StepDocuments& document
   if (found_.empty()) {
     scan_.reset();
     not_before_ = write_lifetime_over_;
-    if (!needs_another_scan()) finish_reading();
+    rests_ = needs_another_scan();
+    if (!rests_) finish_reading();
   } else {
     remove_stale(transaction, documents, limits);
   }

@@ -7,6 +7,7 @@
 // again.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ class Sweep final : public RunningJob {
   Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, SteadyTime write_lifetime_over);
 
   bool is_ready() override;
+  bool rests() const override { return rests_; }
   bool look_ahead(const LookAhead& ask, const PageLimits& limits) override;
 
  private:
@@ -40,6 +42,7 @@ class Sweep final : public RunningJob {
   std::optional<std::uint64_t> requests_before_;  // that it waits for; none: nobody has asked for a page yet
   SteadyTime scan_begun_{};
   SteadyTime not_before_{};  // the next scan
+  std::atomic<bool> rests_ = false;
   // Nobody else's: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
   std::shared_ptr<ElasticsearchClient> elasticsearch_;
   std::unique_ptr<DocumentScan> scan_;

@@ -384,6 +384,23 @@ TEST_F(JobRunnerTest, ASweepScansAgainWhenNoWriteOfADeadLeaderCanLandAnyMore) {
   EXPECT_TRUE(no_jobs());
 }
 
+// Reported: for 90 s after a leader had died, /readyz answered that nothing was acknowledged.
+TEST_F(JobRunnerTest, ALeaderWhoseSweepWaitsForItsNextScanIsNotStuck) {
+  world_.database.add_job(kPosts, JobKind::kSweep);
+  Leader leader(world_, std::chrono::steady_clock::now() + std::chrono::hours(1));
+  const auto advanced_at = [&] { return leader.board.read().advanced_at; };
+  const auto is_resting = [&] { return leader.jobs.progress().at(0).second.rests; };
+  ASSERT_FALSE(is_resting());
+  ASSERT_TRUE(eventually([&] {
+    leader.tail.turn();
+    leader.jobs.turn();
+    return is_resting() && leader.take_all_outcomes();
+  }));
+  const SteadyTime before = advanced_at();
+  leader.report.update();
+  EXPECT_GT(advanced_at(), before);
+}
+
 TEST_F(JobRunnerTest, TheNextLeaderBeginsASweepAnew) {
   for (int i = 0; i < 25; ++i) world_.elasticsearch.damage("posts", std::to_string(i), "{}");
   world_.database.add_job(kPosts, JobKind::kSweep);
