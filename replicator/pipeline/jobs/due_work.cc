@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <unordered_set>
 #include <utility>
 
 namespace lockstep {
@@ -104,27 +106,35 @@ bool DueWork::take_page(SourceTransaction& transaction) {
   return true;
 }
 
+// Pages of which little is left fill a request together.
 PageEnd DueWork::read_page(SourceTransaction& transaction, StepDocuments& documents,
                            const PageLimits& limits) {
   PageEnd end;
-  while (true) {
+  std::unordered_set<std::string> in_step;
+  const auto room = [&] {
+    return is_nearly_full(documents.size().bytes, limits.bytes) ? 0 : limits.documents - end.documents;
+  };
+  while (room() > 0 && end.written.size() < kMostPagesAtOnce) {
     if (!page_ && !take_page(transaction)) {
       end.is_empty = !may_have_pages_ && !has_changes_;
-      return end;
+      break;
     }
     leave_out_written();
+    std::erase_if(page_->ids, [&](const DocumentId& id) { return in_step.contains(id.text); });
+    const auto before = std::ssize(page_->ids);
+    if (before > 0) {
+      end.since = end.since ? std::min(*end.since, page_->since) : page_->since;
+      has_read_ = true;
+    }
+    if (before < room()) {
+      for (const DocumentId& id : page_->ids) in_step.insert(id.text);
+    }
+    rendering_.render(transaction, index(), page_->ids, documents, limits.bytes, room());
+    end.documents += before - std::ssize(page_->ids);
     if (!page_->ids.empty()) break;
     end.written.push_back(finish_page());
-    if (end.written.size() >= kMostPagesAtOnce) return end;
   }
-  const std::size_t before = page_->ids.size();
-  rendering_.render(transaction, index(), page_->ids, documents, static_cast<std::size_t>(limits.bytes),
-                    limits.documents);
-  end.documents = static_cast<std::int64_t>(before - page_->ids.size());
-  end.since = page_->since;
   rendered_ += end.documents;
-  has_read_ = true;
-  if (page_->ids.empty()) end.written.push_back(finish_page());
   return end;
 }
 

@@ -131,6 +131,22 @@ TEST_F(DueWorkTest, ManyPagesOfDocumentsThatAreWrittenTakeOneReading) {
   EXPECT_LE(commits, 10);
 }
 
+// Each was a request and a commit of its own.
+TEST_F(DueWorkTest, PagesOfFewDocumentsFillARequestTogether) {
+  constexpr int kPages = 50;
+  world_.add_silently(2 * kPages);
+  const Values posts = all_posts();
+  for (int page = 0; page < kPages; ++page)
+    world_.database.add_due(kPosts, {posts.at(2 * page), posts.at(2 * page + 1), posts.front()});
+  Leader leader(world_);
+  const std::size_t before = world_.elasticsearch.bulk_requests();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(nothing_due());
+  EXPECT_LE(world_.elasticsearch.bulk_requests() - before, 3U);
+  EXPECT_EQ(world_.elasticsearch.operations().size(), posts.size()) << "none is written twice";
+}
+
 TEST_F(DueWorkTest, ASmallChangeIsWrittenAtOnceWhileManyDocumentsAreDue) {
   put_posts_of_users(1, 300);
   world_.put_post("other", "bob");
