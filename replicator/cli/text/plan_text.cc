@@ -74,7 +74,7 @@ std::string count_text(const std::vector<PlanStep>& steps) {
                                         [&](const PlanStep& step) { return step.action == action; }));
   };
   return count(PlanStep::Action::kCreate) + " to create, " + count(PlanStep::Action::kChange) +
-         " to change, " + count(PlanStep::Action::kDrop) + " to drop\n";
+         " to change, " + count(PlanStep::Action::kDrop) + " to delete\n";
 }
 
 std::string other_aliases_text(const std::vector<std::string>& aliases) {

@@ -21,7 +21,7 @@ Colour colour_of_output();
 /// stands below, indented.
 std::string plan_text(const std::vector<PlanStep>& steps, Sql sql, Colour colour = Colour::kOff);
 
-/// "3 to create, 1 to change, 0 to drop", a line.
+/// "3 to create, 1 to change, 0 to delete", a line.
 std::string count_text(const std::vector<PlanStep>& steps);
 
 /// One step of it.

@@ -16,7 +16,7 @@ TEST(PlanTextTest, TheStepsAreCounted) {
   EXPECT_EQ(count_text({{Action::kCreate, "schema", "", ""},
                         {Action::kCreate, "table", "", ""},
                         {Action::kDrop, "trigger", "", ""}}),
-            "2 to create, 0 to change, 1 to drop\n");
+            "2 to create, 0 to change, 1 to delete\n");
 }
 
 TEST(PlanTextTest, EachStepIsALine) {
