@@ -1,7 +1,7 @@
 // Which work Elasticsearch has acknowledged, and so how far the checkpoint may move.
 //
-// Work comes in lanes (the tail, each job, and what is due of each index). A lane's work comes in steps, and
-// a step's documents in one or more bulk requests. Promise 1 rests on these:
+// Work comes in lanes (the tail, each job, and the due documents of each index). A lane's work comes in
+// steps, and a step's documents in one or more bulk requests. Promise 1 rests on these:
 //
 // A1. A step is complete when each of its bulks has come back with an outcome for every item.
 //
@@ -22,7 +22,7 @@
 
 namespace lockstep {
 
-/// The tail, a job, or what is due of an index.
+/// The tail, a job, or an index's due documents.
 struct Lane {
   std::optional<JobId> job = {};
   std::optional<IndexId> due = {};
@@ -36,7 +36,7 @@ struct Lane {
 struct StepEnd {
   std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
-  std::vector<WrittenPage> written;     ///< the pages of what is due that are over
+  std::vector<WrittenPage> written;     ///< the finished pages of the due list
   /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
   std::optional<DueNumber> since;
   SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written

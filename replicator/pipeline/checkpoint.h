@@ -30,7 +30,7 @@ namespace lockstep {
 
 class Checkpoint {
  public:
-  /// All references must outlive this. `board` says when a save takes long.
+  /// All references must outlive this. `board` shows when a save takes long.
   Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer,
              ProgressBoard& board, const VersionCounter& versions, RefusedShare refused_share)
       : pipeline_(pipeline),
@@ -40,7 +40,7 @@ class Checkpoint {
         versions_(versions),
         refused_share_(std::move(refused_share)) {}
 
-  /// Calls `listener` after each save with what was saved.
+  /// Calls `listener` with the saved outcomes after each save.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
   /// Calls `listener` after each commit with what it has added.
@@ -68,7 +68,7 @@ class Checkpoint {
   /// the checkpoint moves to `read_to`: the changes up to there needed no work.
   void save(const Position& read_to);
 
-  /// How long what is unsaved may stay so. REQUIRES: no transaction is open.
+  /// How long outcomes may stay unsaved. REQUIRES: no transaction is open.
   std::chrono::milliseconds save_within();
 
   /// Since the last save.

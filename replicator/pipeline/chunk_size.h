@@ -1,5 +1,5 @@
 // How many changed values of the outbox are read at a time, so that their documents fill whole bulk requests:
-// what is left over of a chunk would go by itself, as a small request. No threads.
+// the rest of a chunk would be sent by itself, as a small request. No threads.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class ChunkSize {
   const std::size_t bulk_bytes_;
   std::size_t values_ = 0;     // of the chunk in hand
   std::size_t bytes_ = 0;      // of its documents, so far
-  double bytes_of_value_ = 0;  // by the last chunk that says something of it; 0: unknown
+  double bytes_of_value_ = 0;  // by the last chunk that showed it; 0: unknown
 };
 
 }  // namespace lockstep

@@ -171,8 +171,8 @@ bool DocumentWriter::send_first(Queue& queue) {
   return true;
 }
 
-// What has deleted it has the newer state, whatever becomes of the deletion (W6). That may have no outcome
-// yet, and who waits for what is due waits for no later change: so what was due stays due.
+// The deleting change has the newer state, whatever becomes of the deletion (W6). That may have no outcome
+// yet, and a client that waits for due documents waits for no later change: so they stay due.
 BulkRequest DocumentWriter::without_overtaken(BulkRequest request, const Origin& origin) {
   const std::vector<BulkItem>& items = request.items();
   std::vector<std::size_t> overtaken;
@@ -247,7 +247,7 @@ bool DocumentWriter::waits_long(const BulkRequest& request, Claim claim, SteadyT
   return false;
 }
 
-// Returns what is left of the request.
+// Returns the rest of the request.
 BulkRequest DocumentWriter::give_up_colliding(const BulkRequest& request, Claim claim, const Origin& origin) {
   std::vector<std::size_t> free;
   const std::vector<BulkItem>& items = request.items();

@@ -1,7 +1,7 @@
 // From rendered documents to outcomes: gathers documents into bulk requests, keeps at most one write of each
 // document in flight, and turns outcomes into what the checkpoint saves. It never waits for Elasticsearch.
 //
-// W1. At most one write of a document is in flight, beside deletes of its old routings in the same request,
+// W1. At most one write of a document is in flight, next to deletes of its old routings in the same request,
 //     and its writes are sent in the order in which they were submitted, those that wait here included.
 //     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back.
 //     Of a request whose documents are partly in flight only that part waits, as a request of its own.
@@ -11,7 +11,7 @@
 // W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
 //     last step of a job when what the whole job has written is.
 //
-// W4. A document that cannot be written now becomes due again: its step goes on without it, and the commit
+// W4. A document that cannot be written now becomes due again: its step continues without it, and the commit
 // that
 //     passes it makes it due. So it stops neither the others nor the loop.
 //
@@ -20,11 +20,11 @@
 //     view gives then.
 //
 // W6. A write of a page that a deletion has overtaken is not sent: reading the page may have taken so long
-//     that Elasticsearch has forgotten the version of the deletion. What was due stays due (U1): the deletion
+//     that Elasticsearch has forgotten the version of the deletion. Due documents stay due (U1): the deletion
 //     may have no outcome yet.
 //
 // W7. While the tail has a request of a slow index (slow_writes.h) in flight, further documents of the index
-//     become due, and the work beside the tail has one request of the index, beside it.
+//     become due, and the background work has one request of the index, next to the tail's.
 //
 // W8. A document that is deleted while an older write of it may still land becomes due when none can any
 //     more (late_writes.h), and is deleted again.
@@ -69,15 +69,15 @@ class DocumentWriter {
   static const Clock& system_clock();
 
  public:
-  /// All references must outlive this.
-  /// `clock` says how long documents have waited. Until `earlier_land` a write of an earlier leader may land.
+  /// All references must outlive this. `clock` measures how long documents have waited. Until `earlier_land`
+  /// a write of an earlier leader may land.
   DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
                  const Clock& clock = system_clock(), SteadyTime earlier_land = {});
 
-  /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
+  /// From now on acknowledged documents are searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refreshes_.use(refresher); }
 
-  /// What others hear of it, and tell it.
+  /// Its collaborators.
   struct Others {
     /// An index does not take a write of this document, nor of any other, for this reason.
     std::function<void(const DocumentKey&, const std::string&)> hear_held = [](const auto&, const auto&) {};
@@ -110,15 +110,15 @@ class DocumentWriter {
     return has_room_behind_page() && (job_requests_in_flight() > 0 || !others_.page_goes_first());
   }
 
-  /// The same for a page of a job, where jobs may have so many requests in hand, without those of which
-  /// nothing but refused documents is left. Lets them have so many `on_wire` from now on.
+  /// The same for a page of a job, if jobs may have so many requests in hand, not counting those with only
+  /// refused documents left. Lets them have so many `on_wire` from now on.
   bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
 
   /// Whether the index is slow and has enough in hand of this priority, so that changes of it become due
   /// before they are rendered, and no page of it is read (W7).
   bool holds_back(IndexId index, BulkPriority priority) const;
 
-  /// Takes what is to be saved. If it is not saved, the work is repeated.
+  /// Takes the outcomes to save. If they are not saved, the work is repeated.
   Acknowledged take_acknowledged();
   bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
@@ -143,7 +143,7 @@ class DocumentWriter {
   };
   Delays take_delays();
 
-  /// Until when writes may land that nobody has answered, apart from those in flight.
+  /// Until when unanswered writes may land, apart from those in flight.
   SteadyTime late_writes_land() const { return late_.any_may_land_until(); }
 
   /// Writes of the index that were submitted and have no outcome.

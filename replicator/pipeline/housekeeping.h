@@ -1,4 +1,4 @@
-// Chores that the loop does now and then, besides its work.
+// Chores that the loop does now and then, next to its work.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct Chore {
   Cause cause = Cause::kTime;
 };
 
-/// What is known of the source since the chores were last run.
+/// What the leader has learned of the source since the chores last ran.
 enum class SourceSince {
   kUnknown,     ///< anything may have been committed
   kStoodStill,  ///< nothing was

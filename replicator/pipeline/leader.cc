@@ -274,8 +274,8 @@ void Leader::note_quiet() {
   note_if_quiet();
 }
 
-// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. For how long one
-// that nobody has answered may still be, the next leadership of this process knows.
+// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. How long an
+// unanswered one may still be on its way, the next leadership of this process knows.
 void Leader::note_if_quiet() {
   if (writer.requests_in_flight() != 0) return;
   const SteadyTime land = writer.late_writes_land();
@@ -318,7 +318,7 @@ void Leader::require_same_tables() {
                "checking both sides again", Retry::kLater});
 }
 
-// What was written into the other index is missing in ours, which the next leader compares for that.
+// Writes into the other index are missing in ours, so the next leader compares it.
 void Leader::require_same_targets() {
   if (const std::set<IndexId> lost = targets.lost(); !lost.empty()) {
     KnownPartners partners = world.source.lead().known_partners();
@@ -341,9 +341,8 @@ void Leader::require_one_source(const std::string& later_place) {
       "again: every index is compared with its view");
 }
 
-// A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
-// later epoch than ours, in an index without such a mark, was
-// written by no leader that we know of.
+// A later leader marks the indices before it writes, and becomes leader before that. So a version of a later
+// epoch than ours, in an index without such a mark, was written by another program.
 void Leader::rise_above_foreign_versions() {
   const std::optional<ForeignVersion> found = foreign.take_greatest();
   if (!found || found->version.epoch() < versions.epoch() || versions.rise_above(found->version)) return;
@@ -386,7 +385,7 @@ void Leader::take_back_readable() {
   jobs.add(standing.take_back_readable(steady_now()));
 }
 
-// Those that somebody has to mend first are retried by people.
+// Those that the operator has to fix first are retried by people.
 void Leader::retry_dead_letters() {
   std::vector<IndexId> ids;
   for (const AppliedIndex& index : pipeline.indices) {

@@ -60,12 +60,12 @@ struct LeaderPatience {
   std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
   Backoff::Limits bulk_backoff;
   Standing::Patience with_index = {};
-  /// EarlierWrites, both of them. None: as the source and the configuration tell.
+  /// EarlierWrites, both of them. None: as in the source and the configuration.
   std::optional<SteadyTime> earlier_writes_land = {};
 };
 
-/// Constructing it takes the lead of the pipeline: raises the epoch (leadership.h) and takes up the jobs that
-/// are there. The members are in the order in which they come to life.
+/// Constructing it makes this process the pipeline's leader: raises the epoch (leadership.h) and takes up the
+/// existing jobs. The members are in the order in which they come to life.
 struct LeaderParts {
   LeaderParts(const LeaderWorld& of, const LeaderPatience& patience);
   ~LeaderParts() = default;

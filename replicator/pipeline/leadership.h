@@ -1,4 +1,4 @@
-// What a process does once when it takes the lead, before it writes anything: it makes sure that
+// What a process does once when it becomes leader, before it writes anything: it makes sure that
 // configuration, source and Elasticsearch belong together, and raises the epoch above all that either side
 // has seen.
 #pragma once
@@ -36,12 +36,12 @@ std::string remedy_of_lost_mark(const AppliedIndex& index);
 /// Throws Error when an index of `pipeline` carries the mark of another one.
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);
 
-/// In KnownPartners::targets, in place of an index's uuid: whatever stands behind the alias must be compared.
+/// In KnownPartners::targets, in place of an index's uuid: the index behind the alias must be compared.
 inline constexpr const char* kUnknownTarget = "unknown";
 
 struct TakenLead {
   Epoch epoch;
-  /// Indices that may not be written under this epoch, and why: the alias is missing, or stands for something
+  /// Indices that may not be written under this epoch, and why: the alias is missing, or points to something
   /// that is not this pipeline's, or the mark can be neither read nor written. The source knows their targets
   /// as kUnknownTarget.
   std::map<IndexId, std::string> unfit;

@@ -1,5 +1,5 @@
-// Which versions this process has sent lately: a write that meets a greater version can tell whether that one
-// is its own, and one that has waited, whether its document was deleted meanwhile. Needs the same memory
+// Which versions this process has sent lately: they show a write that meets a greater version whether that
+// one is its own, and one that has waited, whether its document was deleted meanwhile. Needs the same memory
 // however much is written.
 #pragma once
 

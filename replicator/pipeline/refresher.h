@@ -1,6 +1,6 @@
-// Makes applied documents searchable, for replication.refresh = "after_batch". One request at a time: what is
-// added during a request shares the next one. So many small batches cost no more refreshes than Elasticsearch
-// can do one after the other.
+// Makes applied documents searchable, for replication.refresh = "after_batch". One request at a time:
+// additions during a request share the next one. So many small batches cost no more refreshes than
+// Elasticsearch can do one after the other.
 #pragma once
 
 #include <chrono>

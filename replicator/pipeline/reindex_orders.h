@@ -16,8 +16,8 @@ namespace lockstep {
 /// None: the alias has no reindex.
 std::optional<Reindex> reindex_of(Reindexes& reindexes, const std::string& alias);
 
-/// How the index behind an alias differs from what is wanted. Throws UsageError, or Error, when it cannot be
-/// reindexed: it is not ours, or there is none, or the mapping would not do.
+/// How the index behind an alias differs from the wanted one. Throws UsageError, or Error, if it cannot be
+/// reindexed: it is not ours, there is none, or the mapping would not do.
 IndexPlan plan_reindex(ElasticsearchClient& elasticsearch, const DesiredIndex& desired);
 
 struct ReindexOrder {
@@ -33,8 +33,8 @@ struct ReindexOrder {
 bool order_reindex(Reindexes& reindexes, const ReindexOrder& order,
                    const std::function<bool(const WantedReindex&)>& start);
 
-/// Of which reindexes a person wants this: those of the named aliases; without a name all that it fits.
-/// Throws UsageError when it does not fit one that is named, or when there is none.
+/// The reindexes that the operator means: those of the named aliases; without a name every one that the wish
+/// fits. Throws UsageError if it does not fit a named one, or if there is none.
 std::vector<Reindex> reindexes_for(Reindexes& reindexes, ReindexWish wish,
                                    const std::vector<std::string>& aliases);
 

@@ -1,6 +1,6 @@
-// Has documents rendered, as many at once as fill a request and no more. The source cuts what it gives at a
-// number of bytes, but it has rendered by then all that it was asked for. So what is asked for follows the
-// size of the documents that came last.
+// Has documents rendered, as many at once as fill a request and no more. The source cuts its answer at a
+// number of bytes, but by then it has rendered everything that it was asked for. So the number asked for
+// follows the size of the last documents.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class Rendering {
   RenderedSize size_;
 };
 
-/// Whether so many bytes are enough, where `full` would be full: what is missing is worth no round trip.
+/// Whether so many bytes are enough, if `full` would be full: the rest is worth no round trip.
 bool is_nearly_full(std::size_t bytes, std::size_t full);
 
 }  // namespace lockstep

@@ -26,7 +26,7 @@ namespace lockstep {
 
 class Tail {
  public:
-  /// Goes on at the checkpoint. `is_due`: whether something of an index is due. All references must outlive
+  /// Continues at the checkpoint. `is_due`: whether anything of an index is due. All references must outlive
   /// this.
   Tail(const Config& config, const AppliedPipeline& pipeline, Standing& standing, ChangeLog& changes,
        DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
@@ -38,11 +38,11 @@ class Tail {
   /// routing it throws a ViewError.
   bool turn();
 
-  /// Goes back to where it was before a turn that has thrown a ViewError, and forgets what it has in hand.
-  /// What was handed over already is written once more.
+  /// Goes back to its place before a turn that has thrown a ViewError, and forgets the changes in hand. Those
+  /// handed over already are written once more.
   void rewind();
 
-  /// Whether the last turn saw the end of what was committed then.
+  /// Whether the last turn saw the end of the changes committed until then.
   bool at_end() const { return at_end_; }
 
   /// Everything up to here has been read. When idle(), everything has been handed over too, though perhaps
@@ -73,7 +73,7 @@ class Tail {
   /// Whether the index is followed at once. If not, its changes become due, or it is paused.
   bool follows(SourceTransaction& transaction, const AppliedIndex& index,
                const std::function<void()>& make_due);
-  /// What is left of the piece becomes due.
+  /// The rest of the piece becomes due.
   void step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason);
   void render(SourceTransaction& transaction, StepDocuments& documents);
   void render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,

@@ -1,5 +1,5 @@
 // Looks now and then whether the indices are still the ones that the leader began with and carry its epoch.
-// Notes in them how far the source has come, so that the next leader can tell when one side has gone back
+// Notes in them how far the source has come, so that the next leader notices if one side has gone back
 // (leadership.h).
 //
 // A process that was stopped with a request in its hand, for longer than Elasticsearch remembers a deletion
@@ -56,14 +56,14 @@ class TargetWatch {
   /// Deposed when a later epoch writes there. The lead must be taken again.
   void require_same_targets();
 
-  /// The indices that were fit at the beginning, and whose aliases stand for nothing now, or for something
-  /// that is not this pipeline's.
+  /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to something that
+  /// is not this pipeline's.
   std::set<IndexId> lost();
 
   /// Why indices are unfit, of those that were unfit at the beginning: what the last look found.
   std::map<IndexId, std::string> unfit();
 
-  /// SourceMark::place of the later leader that has deposed this one; none: nobody has.
+  /// SourceMark::place of the later leader that has deposed this one; none: there is none.
   std::optional<std::string> place_of_later_leader();
 
  private:

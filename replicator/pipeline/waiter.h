@@ -1,5 +1,5 @@
-// Waits until Elasticsearch has what was committed: `lockstep wait` and POST /wait. It follows what the
-// leader saves (source/applied_watch.h), so it works beside any leader, on whatever machine.
+// Waits until Elasticsearch has everything that was committed: `lockstep wait` and POST /wait. It follows the
+// leader's saves (source/applied_watch.h), so it works with any leader, on any machine.
 #pragma once
 
 #include <chrono>
@@ -46,10 +46,10 @@ class Waiter {
   /// Called now and then with why it waits.
   using Progress = std::function<void(const std::string& reason)>;
 
-  /// What a wait that is not over says of who leads.
+  /// How an unfinished wait describes the leader.
   struct Words {
     std::function<std::string()>
-        no_leader_reason;  ///< with what to do; asked about once a second while nobody leads
+        no_leader_reason;  ///< with the remedy; asked about once a second while there is no leader
     std::function<std::string()>
         leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
   };

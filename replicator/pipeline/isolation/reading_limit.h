@@ -1,4 +1,4 @@
-// Ends what the tail reads of an index when it takes too long, so that the other indices go on. It costs the
+// Ends the tail's reading of an index if it takes too long, so that the other indices continue. It costs the
 // source nothing: a thread asks it to cancel the statement only then.
 //
 // Rejected: a statement_timeout for each reading, which is a round trip more for each change, and which would

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr seconds kFirstPause{10};
 constexpr seconds kLongestPause{300};
 
-// Of an index that is held or slow to read: then a comparison is less work than what is due.
+// Of an index that is paused or slow to read: then a comparison is less work than the due documents.
 constexpr int kMostChunks = 500;
 
 seconds doubled(seconds first, seconds longest, int times) {

@@ -7,11 +7,11 @@
 //   followed ─────────────────────────▶ deferred ─────────────────────────────▶ paused
 //    ▲    ▲                                │                                      │
 //    │    └────────────────────────────────┘                                      │ nothing stops it
-//    │      it takes writes again; what was due then is written                   ▼ any more
+//    │      it takes writes again; the due documents are written                   ▼ any more
 //    └───────────────────────────────────────────────────── compared with its view (jobs of the source)
 //
-// A deferred index's changes become due, so that those of the other indices go on; a paused one's are not
-// followed, which the source keeps. An index that comes back and goes again at once waits twice as long the
+// A deferred index's changes become due, so that those of the other indices continue; a paused one's are not
+// followed, which the source keeps. An index that comes back and fails again at once waits twice as long the
 // next time.
 #pragma once
 
@@ -48,15 +48,15 @@ class Standing {
 
   struct Patience {
     Backoff::Limits ask_again = HeldIndices::kAskAgain;
-    /// Chunks with changes of an index that is slow to write, between two answers. So many come where it
-    /// hardly answers any more: then a comparison is less work than what is due.
+    /// Chunks with changes of an index that is slow to write, between two answers. So many come if it hardly
+    /// answers any more: then a comparison is less work than the due documents.
     int most_behind_slow_write = 5'000;
   };
 
   static constexpr std::chrono::seconds kFirstPauseOfReading{5};
   static constexpr std::chrono::seconds kLongestPauseOfReading{60};
 
-  /// Begins with the indices that `pipeline` says are set aside. The references must outlive this.
+  /// Begins with the indices that are paused in `pipeline`. The references must outlive this.
   Standing(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch epoch, World world, Patience patience);
 
   Kind of(IndexId index) const;

@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-// Of which nothing is left to write, in one reading: large changes of the same rows list their documents
+// Pages without anything left to write, in one reading: large changes of the same rows list their documents
 // again and again.
 constexpr std::size_t kMostPagesAtOnce = 100;
 

@@ -32,14 +32,14 @@ constexpr std::uint64_t kForAll = 8;
 constexpr std::chrono::milliseconds kFailurePause{10'000};
 constexpr std::chrono::milliseconds kSourcePause{2'000};
 
-// A sweep that takes longer is told when it is done.
+// The log reports the end of a longer sweep.
 constexpr std::chrono::seconds kLongJob{5};
 
 // A page that was read waits so long while the tail takes all room there is.
 constexpr std::chrono::milliseconds kPagePatience{200};
 
-// What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
-// the source does not answer beside the tail does not stop the tail.
+// If Elasticsearch does not answer about one index (it is closed, say), the work on the others continues, and
+// a source that does not answer a background reading does not stop the tail.
 void put_off(PagedWork& work, const Error& error) {
   const LogField field("index", work.index().alias);
   spdlog::warn("{} is tried again: {}", work.name(), error.what());
@@ -183,8 +183,8 @@ bool JobRunner::has_room() {
   return writer_.has_room_for_jobs(on_wire, std::min(on_wire + 1, most_requests_));
 }
 
-// What is due of an index that searches see, and grows no more, is soon over: most pages are of it, and not
-// of a backfill or of a generation beside.
+// The due documents of a searched index that grows no more are soon written: most pages are theirs, and not
+// those of a backfill or of the next generation.
 bool JobRunner::read_page() {
   const bool is_for_all = ++pages_read_ % kForAll == 0;
   for (const auto& [index, due] : due_) {
@@ -231,12 +231,12 @@ PageLimits JobRunner::limits_of(PagedWork& work) {
   if (const RateLimit* const limit = limit_of(work)) {
     jobs_.at(*work.lane().job)->note_limit();
     limits.documents = std::min(limits.documents, limit->documents(now));
-    limits.ahead = 1;  // what is read counts when it is used
+    limits.ahead = 1;  // a reading counts when it is used
   }
   return limits;
 }
 
-// What is due is found on a connection of its own, too.
+// Due documents are found on a connection of its own, too.
 bool JobRunner::read_page(PagedWork& work) {
   try {
     if (!is_ready(work)) return false;

@@ -1,7 +1,7 @@
-// Does the work beside the tail, the jobs and what is due: gives each turns, one page a turn, each page from
-// a fresh snapshot under its own version. What has been acknowledged survives a restart.
+// Does the work next to the tail, the jobs and the due documents: gives each turns, one page a turn, each
+// page from a fresh snapshot under its own version. Acknowledged work survives a restart.
 //
-// Pages are read beside the tail (page_reader.h), those of an index with a routing on the leader's
+// Pages are read alongside the tail (page_reader.h), those of an index with a routing on the leader's
 // connection: its transaction also remembers where each document is (R1).
 #pragma once
 
@@ -33,9 +33,9 @@ namespace lockstep {
 
 class JobRunner {
  public:
-  /// All references must outlive this. `open_client` opens those that the jobs ask Elasticsearch with.
-  /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
-  /// `on_read` is called, from another thread, when a page was read beside the tail.
+  /// All references must outlive this. `open_client` opens the jobs' clients of Elasticsearch.
+  /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way. `on_read` is
+  /// called, from another thread, after a page was read alongside the tail.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const Standing& standing,
             ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
             ProgressBoard& board, OpenClient open_client, SteadyTime write_lifetime_over,
@@ -47,7 +47,7 @@ class JobRunner {
   /// Takes note of what a commit has added.
   void add(Committed committed);
 
-  /// The lists of what is due, as the source has them.
+  /// The due lists, as the source has them.
   void note_due(const std::vector<DueList>& lists);
 
   /// Whether something of the index is due.
@@ -61,8 +61,8 @@ class JobRunner {
     share_.small_change_took(took, beside, steady_now());
   }
 
-  /// Forgets what is read here of an index, so that add() takes its jobs up again as the source has them.
-  /// Call it when reading one of its pages has thrown a ViewError.
+  /// Forgets what was read here of an index, so that add() takes its jobs up again as the source has them.
+  /// Call it if reading one of its pages has thrown a ViewError.
   void forget(IndexId index);
 
   /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True when
@@ -79,8 +79,7 @@ class JobRunner {
   /// Whether the job is here and its end is not saved.
   bool has(JobId job) const;
 
-  /// Whether every job is acknowledged and its end saved, and nothing is due, apart from indices that are set
-  /// aside.
+  /// Whether every job is acknowledged and its end saved, and no document is due, apart from paused indices.
   bool all_done() const { return all_done_since(SteadyTime::max()); }
 
   /// The same, apart from what has become due later than that.
@@ -101,7 +100,7 @@ class JobRunner {
   /// after each save.
   std::vector<Measured> saved(const Acknowledged& acknowledged);
 
-  /// Why work on the index cannot go on now; empty: it can, or waits for what others say.
+  /// Why work on the index cannot continue now; empty: it can, or waits for others.
   std::string trouble(IndexId index) const;
 
   /// "the backfill of posts cannot go on: …"
@@ -110,7 +109,7 @@ class JobRunner {
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
 
-  /// What is due of an index; for `status`.
+  /// An index's due work; for `status`.
   const DueWork& due(IndexId index) const { return *due_.at(index); }
 
   /// As Tail::unknown_captures(), of rows of large transactions.
@@ -138,7 +137,7 @@ class JobRunner {
   bool take_page();
   /// The work whose page was being read. Null: it was forgotten meanwhile.
   PagedWork* end_reading();
-  /// From where the source has it, whatever it had in hand. Null: it is not there any more.
+  /// As the source has it, whatever it had in hand. Null: it no longer exists.
   PagedWork* take_up_again(Lane lane);
   void note(PagedWork& work, PageInStep page);
   std::unique_ptr<PagedWork> extract(Lane lane);

@@ -1,5 +1,5 @@
-// Reads pages of work beside the tail in a thread and on a connection of its own, so that neither the tail
-// nor the jobs wait for what the other one reads. One page at a time.
+// Reads pages of work alongside the tail in a thread and on a connection of its own, so that neither the tail
+// nor the jobs wait for each other's reading. One page at a time.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class PageReader {
   /// Calls `on_read` from the reading thread when a page is there. `versions` must outlive this.
   PageReader(std::unique_ptr<PageConnection> connection, VersionCounter& versions, OpenClient open_client,
              std::function<void()> on_read);
-  /// Cancels what is being read.
+  /// Cancels the reading.
   ~PageReader();
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;

@@ -1,5 +1,5 @@
-// Work that is done beside the tail, a page at a time, each page from a fresh snapshot under its own version:
-// a job, or what is due of an index.
+// Work next to the tail, done a page at a time, each page from a fresh snapshot under its own version: a job,
+// or an index's due documents.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct PageLimits {
   std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
 };
 
-/// Opens a client for what a job asks beside everything else.
+/// Opens a client for a job's own requests.
 using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
 
 /// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
 struct LookAhead {
   std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
-  OpenClient open_client;                                 ///< the job keeps it, and nobody else has it
+  OpenClient open_client;                                 ///< the job keeps it; nothing else uses it
   bool may_wait;  ///< for what it has asked; else others wait for this thread
 };
 
@@ -39,9 +39,9 @@ struct LookAhead {
 struct PageEnd {
   std::int64_t documents = 0;                ///< that are done with it
   std::optional<JobProgress> progress = {};  ///< of a job
-  std::vector<WrittenPage> written = {};     ///< of what is due: the pages of the list that it completes
+  std::vector<WrittenPage> written = {};     ///< of due work: the pages of the list that it completes
   std::optional<DueNumber> since = {};       ///< since when its documents are due
-  bool is_empty = false;                     ///< of what is due: nothing more is
+  bool is_empty = false;                     ///< of due work: no document is due any more
 };
 
 class PagedWork {
@@ -81,7 +81,7 @@ class PagedWork {
   /// REQUIRES: is_ready(), not all_read(), no transaction is open.
   virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
 
-  /// Marks it as begun in the source, where that says so, unless this process has done so.
+  /// Marks it as begun in the source, if the source keeps that, unless this process has done so.
   virtual void begin(SourceTransaction& /*transaction*/) {}
 
   /// Reads the next page, and adds its documents. REQUIRES: begin() was called, and look_ahead() has returned
@@ -89,7 +89,7 @@ class PagedWork {
   virtual PageEnd read_page(SourceTransaction& transaction, StepDocuments& documents,
                             const PageLimits& limits) = 0;
 
-  /// What a page has said of the whole work. REQUIRES: no page of it is being read.
+  /// Takes what a page has shown of the whole work. REQUIRES: no page of it is being read.
   virtual void note(const PageEnd& /*page*/) {}
 
   /// A server has not answered it, for this reason: it is tried again at that time.

@@ -30,7 +30,7 @@ void append(std::vector<FoundDocument>& to, std::vector<FoundDocument> from) {
 
 }  // namespace
 
-/// Documents of the index beside what the view has of them.
+/// Documents of the index, with the view's.
 struct Passes::Part {
   std::vector<FoundDocument> documents;  ///< as the index has them
   std::int64_t bytes = 0;                ///< of JSON to render, about
@@ -108,7 +108,7 @@ void Passes::give_back(Part& part) {
                 std::make_move_iterator(part.not_rendered.end()));
 }
 
-// REQUIRES: there are documents that nobody has looked at.
+// REQUIRES: some documents were not looked at.
 Passes::Part Passes::take_part() {
   const RenderedSize::Order order = size_.order(
       std::min(static_cast<std::size_t>(parts_.config.elasticsearch.bulk_bytes), kReplyBytes), kMostRendered);
@@ -142,7 +142,7 @@ Passes::Part Passes::render(Part part) {
       part.not_rendered.push_back(part.documents[place->second]);
     places.erase(first, last);
   }
-  // Of these the view has said nothing.
+  // The view gave no answer about these.
   for (const auto& [id, place] : places) part.suspects.different.push_back(part.documents[place]);
   return part;
 }

@@ -4,7 +4,7 @@
 //      has of these is read and compared. This finds surplus and different ones;
 //   2. the view's ids in their order, each page counted in the index, finds missing ones.
 // Elasticsearch reads neighbours together, so a document costs it a tenth of what it costs by its id. The
-// view says first how large documents are: a scan with contents gives so many documents at once, of any size.
+// view first gives the documents' sizes: a scan with contents gives so many documents at once, of any size.
 //
 // A document that differs is a suspect only: a change may be on its way.
 #pragma once

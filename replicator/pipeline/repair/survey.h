@@ -1,5 +1,5 @@
-// A look at an index that something else has filled: what of it is not what the view gives, before anything
-// is changed. Unlike a verification (verification.h) it waits for nobody and judges once.
+// A look at an index that another program has filled: which of its documents differ from the view's, before
+// anything is changed. Unlike a verification (verification.h) it never waits and judges once.
 #pragma once
 
 #include <cstdint>

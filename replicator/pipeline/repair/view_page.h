@@ -1,4 +1,4 @@
-// A page of a view beside what Elasticsearch has of it: for comparisons and for `verify`.
+// A page of a view and the same documents in Elasticsearch: for comparisons and for `verify`.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ Compared compared_through(const std::vector<std::string>& ingest_pipelines);
 /// Whether a stored document is what the view gives.
 bool is_equal(Compared compared, std::string_view of_view, std::string_view stored);
 
-/// The same, whatever the order of the elements of its arrays is.
+/// The same, in any order of its arrays' elements.
 bool is_equal_in_any_order(Compared compared, std::string_view of_view, std::string_view stored);
 
 /// Returns those of the page that differ in Elasticsearch, are under another routing there, or are missing.
