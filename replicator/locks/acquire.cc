@@ -99,7 +99,7 @@ class Acquisition {
     return left > milliseconds(0) && pause(std::min(time, left), options_.stop);
   }
 
-  /// Whether a holder in the way was dead and is gone now. A lock's own lease only says when to ask the
+  /// Whether a holder in the way was dead and is gone now. A lock's own lease only determines when to ask the
   /// journal; a holder that is alive there is reported with the lease in the journal.
   bool cleared(Refusal& refusal) {
     bool any = false;
@@ -112,7 +112,7 @@ class Acquisition {
         if (resolution.kind == Resolution::Kind::kAlive && resolution.until) holder.until = resolution.until;
         if (resolution.kind == Resolution::Kind::kNeedsRollForward) refusal.unfinished = holder.id;
       } catch (const LeaseLost&) {
-        any = true;  // somebody else was faster
+        any = true;  // another process was faster
       }
     }
     return any && ++cleared_in_a_row_ <= kMaxClearedInARow;

@@ -31,8 +31,8 @@ struct AcquireOptions {
 
 /// Tries until the operation holds all of operation.locks; returns none then. When the limit passes or a stop
 /// is requested, returns the last refusal: locks and places are given back, and the operation is still
-/// pending. Renews the operation's lease while it waits. Throws LeaseLost when somebody aborted the operation
-/// meanwhile, and Error.
+/// pending. Renews the operation's lease while it waits. Throws LeaseLost if another process aborted the
+/// operation meanwhile, and Error.
 std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
                                const AcquireOptions& options);
 

@@ -1,6 +1,6 @@
 // The journal of operations, wherever a backend keeps it.
 //
-// J1. Nobody changes an entry but in the version in which it was read. After a conflict the owner reads the
+// J1. An entry is changed only in the version in which it was read. After a conflict the owner reads the
 // entry again: if it is still the owner's, a lost answer to an own request explains the conflict; otherwise
 // the owner has lost its lease (LeaseLost).
 #pragma once
@@ -22,8 +22,8 @@ class Journal {
   virtual void open(Operation& operation) = 0;
 
   /// Writes `changed`, a copy of `operation` with other state, token, task, progress, reason or locks, and a
-  /// new lease; `operation` becomes what was written, with the token when its state has become running.
-  /// Throws LeaseLost.
+  /// new lease; `operation` becomes the written entry, with the token if its state has become running. Throws
+  /// LeaseLost.
   void step(Operation& operation, const Operation& changed);
 
   /// Draws a token greater than `above` and than all that were drawn before.
@@ -33,7 +33,7 @@ class Journal {
   /// REQUIRES: `found` was just read. Throws LeaseLost when the entry has changed since.
   virtual Resolution seize(const Operation& found, const std::string& by, Adoption adoption) = 0;
 
-  /// Aborts an unresolved entry, whatever its lease. False when it has changed since it was read.
+  /// Aborts an unresolved entry, whatever its lease. False if it has changed since it was read.
   virtual bool abort(const Operation& found, const std::string& by, const std::string& reason) = 0;
 
   virtual std::optional<Operation> find(const std::string& id) = 0;

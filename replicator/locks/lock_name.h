@@ -14,7 +14,7 @@ namespace lockstep {
 
 enum class LockMode : std::uint8_t {
   kShared,     ///< any number of holders
-  kExclusive,  ///< one holder, and nobody shares it
+  kExclusive,  ///< one holder, and it does not share
 };
 
 /// "shared", "exclusive": the text in documents and tables of locks.
@@ -28,7 +28,7 @@ class LockName {
   /// Throws UsageError for a text that is empty, is not UTF-8 or has control characters.
   explicit LockName(std::string text);
 
-  /// A name that somebody has stored, whatever characters it has.
+  /// A stored name, with any characters.
   static LockName as_stored(std::string text) { return LockName(Stored{}, std::move(text)); }
 
   const std::string& text() const { return text_; }

@@ -1,11 +1,11 @@
 // An operation: one change under locks, from its journal entry to its end. The journal makes the death of a
-// holder harmless: whoever meets a dead holder's locks reads there what it was doing.
+// holder harmless: a process that meets a dead holder's locks reads there what it was doing.
 //
 //   open ──► pending ──commit──► running ──finish──► done
 //               └──finish, or its lease expired──► aborted
 //
 // Before the commit an operation has changed nothing: when its holder dies it is aborted. After the commit
-// whoever adopts it only rolls it forward (Operation::needs_roll_forward()): an undo would leave documents
+// its adopter only rolls it forward (Operation::needs_roll_forward()): an undo would leave documents
 // untouched that it had not reached, and a late write of the dead holder could still land there.
 #pragma once
 
@@ -20,20 +20,20 @@
 
 namespace lockstep {
 
-/// The clock of the server that keeps the locks. Nobody compares it with a machine's own clock. In
+/// The clock of the server that keeps the locks. It is never compared with a machine's own clock. In
 /// Elasticsearch it moves in steps of some 200 ms.
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// "2026-01-31T12:00:00.250Z"
 std::string text_of(ServerTime time);
 
-/// A new name for a holder, unique for all time. It says where the holder runs, for messages about refused
+/// A new name for a holder, unique for all time. It shows where the holder runs, for messages about refused
 /// locks: "<host>-<process id>-<64 random bits>".
 std::string new_operation_id();
 
-/// Orders the writes of successive holders: each data write carries its operation's token, and fails where a
+/// Orders the writes of successive holders: each data write carries its operation's token, and fails if a
 /// greater token is stored. 0: none yet. All operations of a journal share one sequence. A token is greater
-/// than all before it, and at least the server's time in milliseconds: so tokens go on growing when a journal
+/// than all before it, and at least the server's time in milliseconds: so tokens keep growing when a journal
 /// is deleted or restored, and when the locks move to another server.
 using FencingToken = std::int64_t;
 
@@ -51,7 +51,7 @@ std::string_view text_of(OperationState state);
 /// None for any other text.
 std::optional<OperationState> operation_state(std::string_view text);
 
-/// The kind of a command that runs under a lock. Nobody else can finish it.
+/// The kind of a command that runs under a lock. Only its owner can finish it.
 inline constexpr const char* kLockKind = "lock";
 
 /// What an operation is going to do, in the words of the journal. Kinds other than kLockKind belong to those
@@ -94,8 +94,8 @@ struct Operation {
   JournalVersion version = {};
 
   bool resolved() const { return state == OperationState::kDone || state == OperationState::kAborted; }
-  /// Whether somebody must finish it when its owner dies after the commit. Nobody else can finish a command
-  /// under a lock: it is aborted, and its token keeps its late writes out.
+  /// Whether another process must finish it if its owner dies after the commit. A command under a lock cannot
+  /// be finished for it: it is aborted, and its token keeps its late writes out.
   bool needs_roll_forward() const { return intent.kind != kLockKind; }
 };
 

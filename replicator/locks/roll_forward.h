@@ -1,5 +1,5 @@
-// Finishes what a dead owner has begun. The tree commands implement it. Where nobody does, the locks of such
-// an operation stay until `lockstep tree recover` runs.
+// Finishes what a dead owner has begun. The tree commands implement it. Without one, the locks of such an
+// operation stay until `lockstep tree recover` runs.
 #pragma once
 
 #include "replicator/locks/lock_manager.h"

@@ -1,4 +1,4 @@
-// A lock manager over a store of locks and a journal: what is the same for every backend.
+// A lock manager over a store of locks and a journal: the part that every backend shares.
 #pragma once
 
 #include <memory>
@@ -44,8 +44,8 @@ class StoredLocks : public LockManager {
 
   enum class Place { kJournal, kLocks };
 
-  /// Why one of the two is no longer there, because somebody has deleted it; none: it is there. Asked before
-  /// a renewal, which must not make it again; a backend where nothing vanishes need not answer.
+  /// Why one of the two is gone, because it was deleted; none: it is there. Asked before a renewal, which
+  /// must not make it again; a backend that loses nothing need not answer.
   virtual std::optional<std::string> vanished(Place) { return std::nullopt; }
 
   /// Makes what has vanished again.

@@ -1,5 +1,5 @@
-// Clears up after dead holders, whether or not somebody wants what they hold. (It has nothing to do with the
-// job kind "sweep", which deletes documents.)
+// Clears up after dead holders, whether or not their locks are wanted. (It has nothing to do with the job
+// kind "sweep", which deletes documents.)
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ SweepResult sweep(LockManager& locks, RollForward& roll_forward,
                   std::chrono::milliseconds prune_after = kHistory);
 
 /// Calls resolve(). If that adopts the operation, rolls it forward, finishes and releases it; so it never
-/// returns kAdopted. Throws LeaseLost when somebody else was faster.
+/// returns kAdopted. Throws LeaseLost if another process was faster.
 Resolution resolve_and_finish(LockManager& locks, RollForward& roll_forward, const std::string& holder,
                               const std::vector<LockName>& met);
 

@@ -3,8 +3,8 @@
 //
 // W1. At most one write of a document is in flight, next to deletes of its old routings in the same request,
 //     and its writes are sent in the order in which they were submitted, those that wait here included.
-//     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back.
-//     Of a request whose documents are partly in flight only that part waits, as a request of its own.
+//     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back. Of a
+//     request whose documents are partly in flight only that part waits, as a request of its own.
 //
 // W2. Within a step, deletes under old routings have a lower version than the writes (step_documents.h).
 //
@@ -12,8 +12,7 @@
 //     last step of a job when what the whole job has written is.
 //
 // W4. A document that cannot be written now becomes due again: its step continues without it, and the commit
-// that
-//     passes it makes it due. So it stops neither the others nor the loop.
+//     that passes it makes it due. So it stops neither the others nor the loop.
 //
 // W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
 //     such version something else has given: the document becomes due again, and is written from what the

@@ -2,8 +2,8 @@
 // for longer. The leader notes it once a second and publishes it with its status; the next leader continues
 // from there, so that the time between the two counts as missed.
 //
-// F1. Time without a note counts as missed: no leader, one that hangs, a machine that sleeps. F2. The time
-// before the first leader with this objective is unknown, and counts neither way.
+// F1. Time without a note counts as missed: no leader, one that hangs, a machine that sleeps.
+// F2. The time before the first leader with this objective is unknown, and counts neither way.
 #pragma once
 
 #include <chrono>

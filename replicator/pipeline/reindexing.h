@@ -9,10 +9,9 @@
 //     nothing to compare with, and the other one takes its place as it is.
 // X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
 //     it can be cut off anywhere, and another process continues.
-// X6. A step that fails is tried again, with its reason in the source; it delays nothing else. X7. In every
-// state the alias is looked at, and reported unless it points to the live generation.
-//     The other one is given up only if the alias points to the live one, or if it is neither searched
-//     nor complete.
+// X6. A step that fails is tried again, with its reason in the source; it delays nothing else.
+// X7. In every state the alias is looked at, and reported unless it points to the live generation. The other
+//     one is given up only if the alias points to the live one, or if it is neither searched nor complete.
 #pragma once
 
 #include <chrono>

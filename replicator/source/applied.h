@@ -13,7 +13,7 @@ namespace lockstep {
 
 struct AppliedIndex {
   IndexId id;
-  std::string alias;  ///< of the searchers; beside another generation the real index's name
+  std::string alias;  ///< of the searchers; next to another generation the real index's name
   std::optional<std::string> written_by = {};  ///< an alias of this generation alone; none: there is no other
   std::optional<std::string> beside = {};  ///< the searchers' alias, of the other generation; none: its own
   std::string view;                        ///< quoted, for messages

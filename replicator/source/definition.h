@@ -22,7 +22,7 @@ struct Finding {
   enum class Severity { kError, kWarning };
   Severity severity = Severity::kError;
   std::string place;    ///< what it is about: "blog.toml:12", a table or a column; may be empty
-  std::string message;  ///< what is wrong
+  std::string message;  ///< the fault
   std::string remedy;   ///< what to do about it; may be empty
   /// What has to change: configuration, mapping files and views, which is wrong configuration (exit code 2);
   /// or a server, a right, or what `apply` has made.

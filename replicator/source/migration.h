@@ -16,7 +16,7 @@ namespace lockstep {
 struct Migration {
   int number = 0;
   std::string_view name;  ///< file name without ".sql", e.g. "0001_schema"
-  std::string_view sql;   ///< `{schema}` stands for what source.schema says
+  std::string_view sql;   ///< `{schema}` is replaced by source.schema
   std::string checksum;
   /// The number of migrations that a program must know at least to serve a schema with this one; none: this
   /// one, too.
@@ -30,7 +30,7 @@ std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files);
 /// `applied`, that of the row in front of it or 0.
 void require_next_migration(std::int64_t applied, std::int64_t number);
 
-/// A schema has migration `number`, of which this lockstep knows only `known`.
+/// A schema has migration `number`, but this lockstep knows only `known`.
 OtherVersion newer_schema(const std::string& schema_name, std::int64_t number, std::size_t known);
 /// A schema lacks migrations that this lockstep knows.
 OtherVersion older_schema(const std::string& schema_name);

@@ -35,8 +35,8 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 /// Reads what `init` drafts a pipeline from.
 std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source);
 
-/// Reads the views, applied or not. Throws UsageError also when the configuration does not fit the source, or
-/// when reading would lend this session's rights to somebody.
+/// Reads the views, applied or not. Throws UsageError also if the configuration does not fit the source, or
+/// if reading would lend this session's rights to another user.
 std::unique_ptr<ViewReader> open_view_reader(const Config& config);
 
 /// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5, SQLite 3.40.1".

@@ -15,12 +15,12 @@ class OutboxMaintenance {
   /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
   virtual void prune() = 0;
 
-  /// The same, where the outbox has a limit and comes near it; otherwise it costs a question, or nothing
-  /// where no pipeline has a limit. What is passed and cannot be removed, since an open transaction holds it,
-  /// does not count towards the limit.
+  /// The same, if the outbox has a limit and comes near it; otherwise it costs a query, or nothing if no
+  /// pipeline has a limit. Passed rows that cannot be removed, since an open transaction holds them, do not
+  /// count towards the limit.
   virtual void keep_small() = 0;
 
-  /// Bytes on disk, with what is consumed and not removed yet.
+  /// Bytes on disk, with consumed rows that are not removed yet.
   virtual std::int64_t size() = 0;
 
   /// Whether the triggers dropped changes because the outbox was full (replication.max_outbox_size), and
@@ -33,9 +33,10 @@ class OutboxMaintenance {
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 
-  /// Brings what is captured in line with the parts of tracked tables (partitions) that have come or gone,
-  /// for which no trigger fires: notes the rows of those that can be read, and adds comparisons for the
-  /// others. Returns what it did, in sentences. What it could not do is one of differences_from_applied().
+  /// Adds captures for the parts of tracked tables (partitions) that have come, and drops those of parts that
+  /// have gone, for which no trigger fires: notes the rows of those that can be read, and adds comparisons
+  /// for the others. Returns what it did, in sentences. Parts that it could not follow are among
+  /// differences_from_applied().
   /// REQUIRES: leading, no transaction open.
   virtual std::vector<std::string> follow_parts() = 0;
 

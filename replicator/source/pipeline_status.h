@@ -1,4 +1,4 @@
-// What the source knows about a pipeline: for `status`, whichever process leads, on whatever machine.
+// The source's knowledge of a pipeline: for `status`, whichever process leads, on any machine.
 #pragma once
 
 #include <chrono>
@@ -70,7 +70,7 @@ struct IndexStatus {
   std::vector<Refused> refused = {};  ///< the largest first
 };
 
-/// A process that would take the lead.
+/// A process that would become leader.
 struct Standby {
   std::string host;   ///< the address that the database sees; empty: it is on the database's machine
   std::string since;  ///< when it connected, ISO 8601 in UTC
@@ -78,13 +78,13 @@ struct Standby {
 
 struct ReindexStatus {
   std::string alias;
-  std::string state;    ///< as stored, even when this lockstep knows no such state
-  std::string live;     ///< the real index that the alias stands for; empty: nothing was made yet
-  std::string beside;   ///< the other one
-  std::string wanted;   ///< by a person: "back", "finish", "abort"; empty: nothing
-  std::string reason;   ///< why it waits; empty: it does not
-  std::string failure;  ///< why it is taken back; empty: it is not, or somebody wants it
-  std::chrono::milliseconds keep{};           ///< how long the other index is still followed
+  std::string state;                 ///< as stored, even when this lockstep knows no such state
+  std::string live;                  ///< the real index that the alias points to; empty: nothing was made yet
+  std::string beside;                ///< the other one
+  std::string wanted;                ///< by a person: "back", "finish", "abort"; empty: nothing
+  std::string reason;                ///< why it waits; empty: it does not
+  std::string failure;               ///< why it is taken back; empty: it is not, or the operator wants it
+  std::chrono::milliseconds keep{};  ///< how long the other index is still followed
   std::optional<std::int64_t> max_rate = {};  ///< documents a second to fill it at most; none: no limit
 };
 
@@ -97,7 +97,7 @@ struct PipelineStatus {
   std::int64_t outbox_bytes = 0;                 ///< on disk
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
-  std::string obstacle = {};                     ///< why nobody can take the lead; empty: none is known
+  std::string obstacle = {};                     ///< why no process can become leader; empty: none is known
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<LeadHolder> lead;                  ///< who holds its lock now
   std::optional<std::vector<Standby>> standbys;  ///< none: this source does not know them
@@ -124,7 +124,7 @@ struct LockWait {
     kLists,  ///< the one that makes the lists of large changes
   };
   Waiter waiter = Waiter::kLoop;
-  std::string relation;     ///< what is locked, quoted; empty: no table or view
+  std::string relation;     ///< the locked relation, quoted; empty: no table or view
   int holder = 0;           ///< of the database's processes; 0: a prepared transaction
   std::string user;         ///< of the holder, quoted; empty: not to be seen
   std::string application;  ///< as the holder calls itself; may be empty
@@ -133,7 +133,7 @@ struct LockWait {
 /// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with what to do.
 std::string reason_of(const LockWait& wait);
 
-/// Needs nothing of the pipeline but its name, so that it can also say why the rest of it cannot be loaded.
+/// Needs only the pipeline's name, so that it can also report why the rest of it cannot be loaded.
 class StatusWriter {
  public:
   virtual ~StatusWriter() = default;
@@ -141,7 +141,7 @@ class StatusWriter {
   /// Throws Error.
   virtual void publish(const PublishedStatus& status) = 0;
 
-  /// Whether somebody leads the pipeline, this process or another. Throws Error.
+  /// Whether a process leads the pipeline, this one or another. Throws Error.
   virtual bool is_led() = 0;
 
   /// The locks that sessions of the leader wait for now; empty where the source has no such locks. Throws

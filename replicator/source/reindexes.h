@@ -1,5 +1,5 @@
-// Reindexes: indices that get a second generation, each a row in the source that says how far it is. People
-// start one and say what they want of it; the leader takes it from state to state (pipeline/reindexing.h).
+// Reindexes: indices that get a second generation, each a row in the source with its state. People start one
+// and order its steps; the leader takes it from state to state (pipeline/reindexing.h).
 //
 //   creating --> filling --> comparing --> swapping <--> kept
 //      |            |            |             |           |
@@ -39,10 +39,10 @@ enum class ReindexState {
   kCreating,   ///< the real index of the new generation is to be made
   kFilling,    ///< it is filled, and follows every change
   kComparing,  ///< it is full, and compared with its view
-  kSwapping,   ///< the alias moves to the generation beside
+  kSwapping,   ///< the alias moves to the other generation
   kKept,       ///< it has moved; the other one follows every change, so that it can move back
-  kDropping,   ///< the generation beside is no longer followed; its real index goes
-  kFailed,     ///< it was taken back, and Reindex::failure says why
+  kDropping,   ///< the other generation is no longer followed; its real index goes
+  kFailed,     ///< it was taken back; Reindex::failure has the reason
 };
 
 /// "creating", "filling", "comparing", "swapping", "kept", "dropping", "failed".
@@ -71,7 +71,7 @@ ReindexWish reindex_wish(std::string_view name, ReindexId reindex);
 /// What starts a reindex.
 struct WantedReindex {
   std::string alias;                          ///< of the pipeline
-  std::string mapping;                        ///< of the new generation, as the mapping file says it
+  std::string mapping;                        ///< of the new generation, as in the mapping file
   std::chrono::seconds keep{};                ///< how long the other generation is followed after each swap
   std::optional<std::int64_t> max_rate = {};  ///< see Reindex::max_rate
 };
@@ -80,8 +80,8 @@ struct Reindex {
   ReindexId id;
   std::string alias;
   ReindexState state = ReindexState::kCreating;
-  std::string mapping;          ///< of the new generation, as the mapping file says it
-  std::optional<IndexId> live;  ///< the generation that the alias stands for; in kSwapping, still
+  std::string mapping;          ///< of the new generation, as in the mapping file
+  std::optional<IndexId> live;  ///< the generation that the alias points to; in kSwapping, still
   std::optional<IndexId>
       beside;  ///< the other one; none: not made yet, or dropped; in kCreating, only defined
   std::string
@@ -96,7 +96,7 @@ struct Reindex {
   /// Documents a second at most that are written or compared to fill the new generation; none: no limit.
   std::optional<std::int64_t> max_rate;
   std::string reason;   ///< why it waits; empty: it does not
-  std::string failure;  ///< why it is taken back; empty: somebody wants that
+  std::string failure;  ///< why it is taken back; empty: the operator wants that
 };
 
 /// A generation as Elasticsearch has it.
@@ -139,7 +139,7 @@ class Reindexes {
   /// Changes its Reindex::max_rate. False: it is gone.
   virtual bool limit(ReindexId reindex, std::optional<std::int64_t> max_rate) = 0;
 
-  /// Notes what somebody wants of it. kNone with `force`: only that. False: it is gone.
+  /// Notes an operator's order. kNone with `force`: only that. False: it is gone.
   enum class Force { kNo, kYes };
   virtual bool want(ReindexId reindex, ReindexWish wish, Force force) = 0;
 
@@ -151,7 +151,7 @@ class Reindexes {
   /// Notes why it waits; empty: it does not.
   virtual void note(ReindexId reindex, const std::string& reason) = 0;
 
-  /// How many documents are dead letters of the generation beside and not of the live one.
+  /// How many documents are dead letters of the other generation and not of the live one.
   virtual std::int64_t refused_beside(const Reindex& reindex) = 0;
 
   /// Notes how fast the last job of this kind over the whole index was, in place of the one before.

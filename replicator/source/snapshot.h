@@ -1,5 +1,5 @@
-// One committed state of the database, for whoever only reads it: `verify`, the set-aside, `dead-letters`.
-// Opening and closing it locks no row and holds no writer up.
+// One committed state of the database, for callers that only read it: `verify`, paused indices,
+// `dead-letters`. Opening and closing it locks no row and delays no writer.
 //
 // Every function that reads a view throws ViewError when reading it again would fail in the same way,
 // ViewTooSlow when the source lets it wait for a lock no longer, Error otherwise.
@@ -92,8 +92,8 @@ class SourceSnapshot {
   /// type of _id. Empty: it would not, or the view is gone, which reading it reports.
   virtual std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) = 0;
 
-  /// Throws ViewError when the view, of which it reads a document at most, or a query that leads to its
-  /// documents cannot be executed, ViewTooSlow when it has to wait for a lock.
+  /// Throws ViewError if the view, from which it reads at most one document, or a query that leads to its
+  /// documents cannot be executed, ViewTooSlow if it has to wait for a lock.
   virtual void require_readable(const AppliedIndex& index) = 0;
 };
 

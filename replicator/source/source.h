@@ -13,7 +13,7 @@
 //
 //   AppliedWatch, AppliedPoint     `wait`, without leading
 //   StatusReader                   `status`, without leading (pipeline_status.h)
-//   StatusWriter                   what the leader says there of itself
+//   StatusWriter                   the leader's report about itself
 //   SourceDefinition               `check`, `plan`, `apply`, `remove`
 //   ViewReader                     `adopt`, before anything is applied
 //
@@ -42,7 +42,7 @@ class Source {
   /// What `apply` has left, as of opening or the last reload().
   virtual const AppliedPipeline& pipeline() const = 0;
 
-  /// Loads pipeline() anew. Throws UsageError when the pipeline is no longer applied.
+  /// Loads pipeline() again. Throws UsageError if the pipeline is no longer applied.
   virtual void reload() = 0;
 
   /// AppliedPipeline::revision as it is now.

@@ -31,7 +31,7 @@ class SourceDefinition {
   /// The user of this connection. Empty where the source knows no users.
   virtual std::string user() = 0;
 
-  /// What is wrong with the configuration on this source, and what nobody can vouch for. Changes nothing.
+  /// Faults of the configuration on this source, and points that cannot be checked. Changes nothing.
   virtual std::vector<Finding> check() = 0;
 
   /// The fields of the documents of each index, by alias. Leaves out the indices whose view cannot be found.
@@ -47,23 +47,23 @@ class SourceDefinition {
   /// indices that do not differ, that are not applied, or whose view cannot be found.
   virtual std::map<std::string, std::vector<DefinitionDifference>> definition_differences() = 0;
 
-  /// The aliases whose index has another definition (view, JSON columns, tracks) than the configuration says.
+  /// The aliases whose index has another definition (view, JSON columns, tracks) than in the configuration.
   virtual std::vector<std::string> redefined_aliases() = 0;
 
   /// The aliases whose index was applied when its view, or what that reads, was another: it may read tables
   /// and columns now whose changes are not captured. Leaves out the indices whose view cannot be found.
   virtual std::vector<std::string> altered_aliases() = 0;
 
-  /// Starts a reindex as Reindexes::start() does, whose new generation has the definition that the
-  /// configuration says; makes what captures its changes, and leaves every other index as it is. False: the
-  /// alias has a reindex that has not failed. Throws as plan() does.
+  /// Starts a reindex as Reindexes::start() does, whose new generation has the configured definition; makes
+  /// the captures of its changes, and leaves every other index as it is. False: the alias has a reindex that
+  /// has not failed. Throws as plan() does.
   virtual bool start_reindex(const WantedReindex& wanted, const Progress& progress) = 0;
 
   /// Drops what captures changes that no index needs any more, as after a reindex that is over.
   virtual void drop_unneeded(const Progress& progress) = 0;
 
-  /// Adds a backfill of each of these indices, in place of one that nobody has begun. `reason` says why, for
-  /// people. Ignores aliases that are not applied.
+  /// Adds a backfill of each of these indices, in place of one that has not begun. `reason` is for people.
+  /// Ignores aliases that are not applied.
   virtual void refill(const std::vector<std::string>& aliases, const std::string& reason) = 0;
 
   /// From now on plan() and apply() begin a new index of such an alias with a comparison and a sweep, since
@@ -74,8 +74,8 @@ class SourceDefinition {
   /// when the configuration does not fit the source.
   virtual std::vector<PlanStep> plan() = 0;
 
-  /// Does what plan() says. A failure leaves the source as it was. A second call finds nothing to do. Throws
-  /// as plan() does.
+  /// Carries out plan(). A failure leaves the source as it was. A second call finds nothing to do. Throws as
+  /// plan() does.
   virtual void apply(const Progress& progress) = 0;
 
   /// What remove() would do, in order.

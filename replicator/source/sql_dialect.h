@@ -24,7 +24,7 @@ struct JsonRows {
   ColumnNames order;              ///< columns of their table; empty: there is no order
 };
 
-/// Without state. Texts are SQL unless they say otherwise.
+/// Without state. Texts are SQL unless noted otherwise.
 class SqlDialect {
  public:
   virtual ~SqlDialect() = default;
@@ -60,7 +60,7 @@ class SqlDialect {
   /// A name for a column of a query, quoted where it must be behind "as".
   virtual std::string label(const std::string& name) const = 0;
 
-  /// Whether the database tells JSON from text. Otherwise the configuration names what is JSON.
+  /// Whether the database distinguishes JSON from text. Otherwise the configuration names the JSON columns.
   virtual bool has_json_type() const = 0;
 
   // --- statements ---

@@ -7,7 +7,7 @@
 // S2. A chunk's documents come from one snapshot, which contains everything that the chunk reports.
 // S3. Snapshots of successive transactions do not go back.
 // S4. When commit() returns, everything that the transaction could see is durable: a crash of the source
-//     cannot take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable
+//     cannot take back what Elasticsearch is shown afterwards. may_be_shown() means that it is durable
 //     already.
 // S5. commit() throws Deposed when another process took the lead before it ended; may_be_shown() does so when
 //     this happened before the snapshot.
@@ -33,7 +33,7 @@ namespace lockstep {
 /// What a commit has added.
 struct Committed {
   std::vector<Job> jobs = {};
-  std::set<IndexId> due = {};  ///< indices of which more is due
+  std::set<IndexId> due = {};  ///< indices with more due documents
 };
 
 /// At most one is open on a Source at a time. Destroying it without commit() drops what it has recorded.
@@ -49,12 +49,12 @@ class SourceTransaction : public SourceSnapshot {
   virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
   /// The documents of `index` that the changes lead to; none when these are not found within `limits`.
-  /// REQUIRES: no change says `everything`.
+  /// REQUIRES: no change means `everything`.
   virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
                                              const std::vector<CapturedChange>& changes,
                                              const SearchLimits& limits) = 0;
 
-  /// What is due of the index, apart from the pages with the numbers `in_hand`.
+  /// The index's due documents, apart from the pages with the numbers `in_hand`.
   virtual NextDue next_due(IndexId index, const std::vector<DueNumber>& in_hand) = 0;
 
   // --- documents that will be written ---
@@ -69,27 +69,27 @@ class SourceTransaction : public SourceSnapshot {
 
   // --- what commit() writes ---
 
-  /// Adds a job over a whole index, unless one of its kind that nobody has begun exists.
+  /// Adds a job over a whole index, unless one of its kind exists that has not begun.
   virtual void add_job(IndexId index, JobKind kind, const std::string& reason) = 0;
 
   /// Notes the changes as due: their documents are found later (ChangeLog::find_due). A rendering under
-  /// `as_of` or a greater version makes up for them. REQUIRES: no change says `everything`.
+  /// `as_of` or a greater version makes up for them. REQUIRES: no change means `everything`.
   virtual void add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                DocumentVersion as_of) = 0;
 
-  /// Notes the changes of the transaction as due, whatever documents of `index` they lead to. The outbox
-  /// keeps its rows until these are found.
+  /// Notes the changes of the transaction as due, regardless of the documents of `index` that they lead to.
+  /// The outbox keeps its rows until these are found.
   virtual void add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
                                    DocumentVersion as_of) = 0;
 
   /// Makes these documents due, wherever Elasticsearch has them. An id that is given twice counts once.
   virtual void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) = 0;
 
-  /// Makes these documents due, each under its routing and no other. What rendering by _id does not reach,
-  /// a sweep deletes: it is added as a job. With a pause, those that are on a page behind a pause
-  /// already join it, unless save() was called for that page: one that fails again and again is due once.
-  /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads
-  /// writes them.
+  /// Makes these documents due, each under its routing and no other. Documents that rendering by _id does not
+  /// reach are deleted by a sweep, which is added as a job. With a pause, those that are on a page behind a
+  /// pause already join it, unless save() was called for that page: one that fails again and again is due
+  /// once. `routing` is where a document was found, or where it belongs. Any process may call this; the
+  /// leader writes them.
   virtual void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                           const DueOrigin& origin) = 0;
 
@@ -115,11 +115,11 @@ class SourceTransaction : public SourceSnapshot {
 
   // --- the end ---
 
-  /// Whether Elasticsearch may be shown what was read without a commit(): nothing is recorded, and everything
-  /// that the snapshot sees is durable. False: commit(). Throws Deposed.
+  /// Whether Elasticsearch may be shown the read documents without a commit(): nothing is recorded, and
+  /// everything that the snapshot sees is durable. False: commit(). Throws Deposed.
   virtual bool may_be_shown() = 0;
 
-  /// Writes what is recorded, durably, and returns what this added. Throws Deposed.
+  /// Makes the recorded writes, durably, and returns what this added. Throws Deposed.
   virtual Committed commit() = 0;
 };
 

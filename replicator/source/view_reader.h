@@ -1,5 +1,5 @@
-// The views of a configuration as the database has them, whether `apply` has seen them or not: for whoever
-// compares before anything is changed.
+// The views of a configuration as the database has them, whether `apply` has seen them or not: for
+// comparisons before anything is changed.
 #pragma once
 
 #include <memory>

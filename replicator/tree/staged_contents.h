@@ -1,5 +1,5 @@
 // What a put, a copy or a new directory consists of, sent to the server before the commit: a document without
-// a path, under the operation's id. From the commit on anybody can finish the operation with it.
+// a path, under the operation's id. From the commit on any process can finish the operation with it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // A directory tree that lives only in Elasticsearch, changed under locks: it moves, removes and writes files
-// and directories as a file system does, whoever else changes the tree and whoever dies meanwhile.
+// and directories as a file system does, even if other processes change the tree or die meanwhile.
 //
 //   auto locks = open_locks(config);
 //   auto tree = open_tree(config, *locks);
@@ -48,8 +48,8 @@ struct TreeOptions {
   /// Operations whose command this change is a part of: their locks do not keep it out.
   std::vector<std::string> under = {};
   std::stop_token stop = {};  ///< ends the waiting; after the commit it leaves the work to others
-  /// Called with the cause while the server keeps a change from going on after its commit: at once, and every
-  /// 10 s again.
+  /// Called with the cause while the server keeps a committed change from continuing: at once, and every 10 s
+  /// again.
   std::function<void(const Error&)> hindered = [](const Error&) {};
   /// Called with how many documents of how many are done.
   std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
@@ -61,7 +61,7 @@ class Tree {
   Tree(LockManager& locks, std::unique_ptr<HttpTransport> transport, const TreeConfig& config,
        std::chrono::milliseconds request_timeout);
 
-  /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
+  /// Creates whatever is missing: the locks' indices and scripts, the tree's index, fields of its mapping.
   /// Call it once before any change; list(), read() and search() do without.
   void prepare();
 
@@ -95,7 +95,7 @@ class Tree {
   /// The contents of a file; empty when it has none.
   std::string read(const TreePath& path);
 
-  /// Calls `sink` with each file whose contents have these words, as search_tree() says.
+  /// Calls `sink` with each file whose contents have these words, like search_tree().
   void search(const TreePath& path, TreeDepth depth, const std::string& words,
               const std::function<void(const TreeEntry&)>& sink,
               const Unreadable& unreadable = refuse_unreadable);

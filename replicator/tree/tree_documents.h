@@ -50,7 +50,7 @@ struct TreeDocument {
 
 /// What exists at a path.
 struct TreeNode {
-  std::vector<TreeDocument> documents;  ///< its own; several only where somebody writes without locks
+  std::vector<TreeDocument> documents;  ///< its own; several only after writes without locks
   std::int64_t below = 0;               ///< number of documents below it, at any depth
 
   bool exists() const { return !documents.empty() || below > 0; }
@@ -58,8 +58,8 @@ struct TreeNode {
   std::int64_t size() const { return static_cast<std::int64_t>(documents.size()) + below; }
 };
 
-/// Each function sees what was searchable at the last refresh, unless it says otherwise, and throws Error as
-/// the client does.
+/// Each function sees the documents that were searchable at the last refresh, unless noted otherwise, and
+/// throws Error as the client does.
 class TreeDocuments {
  public:
   /// `client` must outlive this.

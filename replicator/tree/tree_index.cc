@@ -70,8 +70,8 @@ std::string fault_of_keyword(const json& field, std::size_t longest, const json&
          " bytes are not found";
 }
 
-/// What is wrong with how a field of paths is mapped; empty: nothing. Two paths must never be one term, and
-/// none may be missing.
+/// The fault of a path field's mapping; empty: none. Two paths must never be one term, and none may be
+/// missing.
 std::string fault_of_place(const json& field, std::size_t longest, const json& settings) {
   if (field.contains("normalizer")) return "has a normalizer, which makes different paths one";
   if (field.contains("null_value")) return "has a null_value, which is found where there is no path";
@@ -79,16 +79,16 @@ std::string fault_of_place(const json& field, std::size_t longest, const json& s
   return fault_of_keyword(field, longest, settings);
 }
 
-/// The same for `kind`, by whose beginning recover() finds what dead processes have staged. A mapping made by
-/// its first document has a keyword below it. What is a directory is read from each document, so a normalizer
-/// does no harm.
+/// The same for `kind`, by whose beginning recover() finds documents staged by dead processes. A mapping made
+/// by its first document has a keyword below it. Directories are recognized from each document, so a
+/// normalizer does no harm.
 std::string fault_of_kind(const json& field, const json& settings) {
   const json below = object_at(object_at(field, "fields"), "keyword");
   const bool dynamic = text_at(field, "type") == "text" && !below.empty();
   return fault_of_keyword(dynamic ? below : field, kMaxStagedKindBytes, settings);
 }
 
-/// What is wrong with the mapping as a whole; empty: nothing.
+/// The fault of the mapping as a whole; empty: none.
 std::string fault_of(const json& mappings) {
   const json source = object_at(mappings, "_source");
   if (!source.value("enabled", true) || source.contains("includes") || source.contains("excludes"))
@@ -102,8 +102,7 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
-/// What is wrong with the settings for whoever changes documents; empty: nothing. The default pipeline can be
-/// passed by.
+/// The fault of the settings for changes of documents; empty: none. The default pipeline can be bypassed.
 std::string fault_of_settings(const json& settings) {
   const std::string pipeline = text_at(settings, "index.final_pipeline");
   if (pipeline.empty() || pipeline == kNoPipeline) return "";

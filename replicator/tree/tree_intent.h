@@ -1,5 +1,5 @@
-// What somebody wants to change in a tree. Here its paths become the journal's text, and the journal's text
-// becomes paths; everywhere else in this folder a path is a TreePath.
+// An intended change of a tree. Here its paths become the journal's text, and the journal's text becomes
+// paths; everywhere else in this folder a path is a TreePath.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct TreeIntent {
   enum class Kind : std::uint8_t { kMove, kRemove, kPut, kMakeDirectory, kCopy };
 
   Kind kind = Kind::kMove;
-  TreePath path;                    ///< what is moved, removed, written, made or copied
+  TreePath path;                    ///< of the file or directory to move, remove, write, make or copy
   std::optional<TreePath> to = {};  ///< the new path of a move or a copy; none for other kinds
 
   /// Whether it makes a document, which it stages before the commit (tree_writes.h, F2).

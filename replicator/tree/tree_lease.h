@@ -15,7 +15,7 @@ namespace lockstep {
 /// How a step that the server cannot do now is tried again.
 struct TreePatience {
   std::optional<std::chrono::milliseconds> limit = {};  ///< then its Error is thrown; none: never
-  /// Is told the cause when the step fails first, and again every 10 s.
+  /// Receives the cause when the step fails first, and again every 10 s.
   std::function<void(const Error&)> tell = [](const Error&) {};
 };
 
@@ -49,7 +49,7 @@ class TreeLease {
   void persist(const std::function<void()>& step);
 
  private:
-  /// What keeps the operation from going on, for the journal and for check(); empty: nothing.
+  /// What keeps the operation from continuing, for the journal and for check(); empty: nothing.
   void note(const std::string& cause);
 
   LockManager& locks_;

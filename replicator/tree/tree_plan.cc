@@ -34,7 +34,7 @@ std::vector<std::string> document_lock_names(const TreeIntent& intent, const Tre
   return names;
 }
 
-/// Refuses a move that would take a document to a path that nobody could name any more.
+/// Refuses a move that would take a document to a path too long to name.
 void require_room(const TreeIntent& intent, const TreeDocument& document) {
   const TreePlace place = moved(document, intent.path, *intent.to);
   const std::size_t bytes = joined_path(place.path, place.name).size();

@@ -29,7 +29,7 @@ class TreePlanner {
   ///   tree      source and target exclusively, their ancestors shared; the source of a copy shared, too
   ///   global    the one lock
   ///   document  the ids of all documents concerned, the paths of source and target, and for each document
-  ///             that moves its new path, so that nobody else puts anything there
+  ///             that moves its new path, so that no other operation puts anything there
   /// Under document locking it reads the tree, and throws as plan() does.
   LockSet locks_for(const TreeIntent& intent);
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 const std::string kDisk = "cluster.routing.allocation.disk.";
 
-/// As the cluster has it: said for now, for good, or not at all. Empty: it knows no such setting.
+/// As the cluster has it: set for now, for good, or not at all. Empty: it knows no such setting.
 std::string setting(const json& settings, const std::string& name) {
   for (const char* const where : {"transient", "persistent", "defaults"}) {
     std::string value = text_at(object_at(settings, where), name);

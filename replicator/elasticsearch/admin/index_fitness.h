@@ -1,6 +1,6 @@
-// What no index may have that lockstep follows, whoever set it: the mapping file, an index template, a
-// person, or whoever made an index that is adopted. Documents would not stay as they are written, or no
-// comparison with their view and no search would find them.
+// What no index may have that lockstep follows, wherever it comes from: the mapping file, an index template,
+// a person, or an adopted index. Documents would not stay as they are written, or comparisons with their view
+// and searches would miss them.
 #pragma once
 
 #include <nlohmann/json.hpp>

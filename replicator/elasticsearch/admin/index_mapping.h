@@ -31,7 +31,7 @@ struct MappingDifference {
   enum class Way {
     kInPlace,      ///< can be done in the index as it is
     kUnknown,      ///< only Elasticsearch knows: see settle_ways() in trial_index.h
-    kClosedIndex,  ///< needs a closed index, which nobody can search, or a new one: an analyzer's definition
+    kClosedIndex,  ///< needs a closed index, which cannot be searched, or a new one: an analyzer's definition
     kNewIndex,     ///< needs a new index: a type, the number of shards
   };
   /// What a change in place counts for.
@@ -55,8 +55,8 @@ struct MappingDifference {
 /// "in_place", "unknown", "closed_index", "new_index".
 std::string_view name_of(MappingDifference::Way way);
 
-/// What `actual` lacks of the `wanted` mappings, and what is given up that changes how documents are indexed.
-/// Whatever else `actual` has (dynamic fields, defaults that the engine wrote out) does not count.
+/// What `actual` lacks of the `wanted` mappings, and dropped settings that change how documents are indexed.
+/// Anything else in `actual` (dynamic fields, defaults that the engine wrote out) does not count.
 std::vector<MappingDifference> compare_mappings(const nlohmann::json& wanted, const nlohmann::json& actual);
 
 /// The same for settings. `wanted` may be nested or flat, with or without "index."; `actual` is flat.

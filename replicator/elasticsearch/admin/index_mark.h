@@ -31,24 +31,22 @@ struct IndexMark {
   std::string view;
   std::string mapping_checksum;
   Epoch epoch;        ///< the newest leadership known to have written here
-  SourceMark source;  ///< from which it wrote; empty when nobody has written yet
-  /// What of the mapping only documents have that were written since it came, and nobody has asked the source
-  /// to write the others again: "field title.raw". Empty: nothing.
+  SourceMark source;  ///< from which it wrote; empty before the first write
+  /// Fields of the mapping that only documents written since have, while the source was not asked to write
+  /// the others again: "field title.raw". Empty: none.
   std::string unwritten = {};
   /// What it was taken over from, until the source has been asked to compare its documents with the view:
   /// "index products". Empty: nothing.
   std::string uncompared = {};
-  /// Why whoever takes the lead next compares its documents with the view: "its mark was put back". Empty:
-  /// nobody needs to.
+  /// Why the next leader compares its documents with the view: "its mark was put back". Empty: it need not.
   std::string doubt = {};
   bool operator==(const IndexMark&) const = default;
 };
 
-/// The mark of an index; none when it has none, or one without an epoch (the indices of locks have such).
-/// alias, view and checksum may be missing, and differ from what is wanted then; so may `source`: nobody has
-/// written yet. Throws Error, naming the field, for any other that is missing, for any of another type, and
-/// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
-/// source.
+/// The mark of an index; none if it has none, or one without an epoch (the indices of locks have such).
+/// alias, view and checksum may be missing, and differ from the wanted ones then; so may `source`: nothing
+/// was written yet. Throws Error, naming the field, for any other that is missing, for any of another type,
+/// and for an epoch that no leader reaches: a mark that is read incompletely would hide a restored source.
 std::optional<IndexMark> read_mark(const IndexState& index);
 
 /// As read_mark(), and none for what it refuses.

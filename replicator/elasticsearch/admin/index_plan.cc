@@ -86,7 +86,7 @@ std::int64_t next_number(ElasticsearchClient& client, const std::string& alias) 
   return existing.empty() ? 1 : generation_number(alias, existing.back().name) + 1;
 }
 
-/// What Elasticsearch makes of a mapping: its own notation, without what is a default.
+/// Elasticsearch's version of a mapping: in its own notation, without the defaults.
 struct Simulated {
   std::optional<json> mappings;        ///< none: it may not be asked, or refuses
   std::optional<std::string> refusal;  ///< why the mapping is refused
@@ -94,8 +94,8 @@ struct Simulated {
 
 Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   const std::string doing = "asking whether Elasticsearch takes the mapping";
-  // The pattern matches nobody's index, and the priority is beyond that of usual templates: Elasticsearch
-  // refuses two templates with one priority and overlapping patterns.
+  // The pattern matches no index, and the priority is beyond that of usual templates: Elasticsearch refuses
+  // two templates with one priority and overlapping patterns.
   const json body = {{"index_patterns", {random_name("lockstep-check-")}},
                      {"priority", 2'000'000'000 + static_cast<std::int64_t>(random_seed() % 100'000'000)},
                      {"template", {{"settings", mapping.settings}, {"mappings", mapping.mappings}}}};
@@ -242,7 +242,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   if (!mark.unwritten.empty()) unwritten.push_back(mark.unwritten);
   for (const MappingDifference& difference : differences) {
     plan.differences.push_back(difference);
-    // What somebody has done to the index and nobody can undo there is named, and keeps nothing up.
+    // A change of the index that cannot be undone there is named, and blocks nothing.
     if (!is_in_place(difference) && !is_new_file) continue;
     plan.changes.push_back(difference.text());
     if (!is_in_place(difference)) problems.push_back(difference.text());
@@ -262,7 +262,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   return plan;
 }
 
-/// Whether somebody has taken it over for us and was cut off.
+/// Whether a process has taken it over for us and was cut off.
 bool is_half_adopted(const DesiredIndex& desired, const IndexMark& mark) {
   return !desired.identity.empty() && mark.identity == desired.identity && !mark.uncompared.empty();
 }

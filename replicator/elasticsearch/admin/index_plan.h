@@ -1,8 +1,8 @@
-// Plans and does what `apply` must do so that an alias stands for an index with the wanted mapping and our
-// mark. It refuses an index that belongs to somebody else, and never deletes anything but the old name of an
-// index that is adopted.
+// Plans and carries out the steps of `apply`, so that an alias points to an index with the wanted mapping and
+// our mark. It refuses an index that belongs to another program, and never deletes anything but the old name
+// of an adopted index.
 //
-// I1. An alias of ours stands for exactly one index, whose mapping has our mark in _meta.lockstep.
+// I1. An alias of ours points to exactly one index, whose mapping has our mark in _meta.lockstep.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,8 @@ struct IndexPlan {
     kNothing,
     kCreate,   ///< `index` with the alias
     kUpdate,   ///< mapping, settings or mark of `index`
-    kReindex,  ///< `index` is ours, but what is wanted needs a new one
-    kAdopt,    ///< `index` is nobody's, and becomes ours (adoption.h)
+    kReindex,  ///< `index` is ours, but the wanted mapping needs a new one
+    kAdopt,    ///< `index` has no owner, and becomes ours (adoption.h)
     kRefuse,   ///< the alias or the index is not ours
   };
   Kind kind = Kind::kNothing;
@@ -48,15 +48,15 @@ struct IndexPlan {
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
   /// In which way each of them can be changed, with those of the documents; of kAdopt, too. None is
-  /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: what was done to the index and
-  /// only another one can undo.
+  /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: changes of the index that only
+  /// another one can undo.
   std::vector<MappingDifference> differences;
-  /// What `index` is called besides `alias`: a reindex moves these along.
+  /// Aliases of `index` besides `alias`: a reindex moves these along.
   std::vector<std::string> other_aliases;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.
   std::string unwritten;
-  bool was_cut_off = false;  ///< kAdopt: somebody has begun it for this pipeline
+  bool was_cut_off = false;  ///< kAdopt: it was begun for this pipeline
 };
 
 /// "nothing", "create", "update", "reindex", "adopt", "refuse".
@@ -76,7 +76,7 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
 std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired);
 
 /// Looks at an index that was just made, into which an index template may have put more than the mapping file
-/// says. Deletes it and throws Error when it may not be followed (index_fitness.h).
+/// has. Deletes it and throws Error if it may not be followed (index_fitness.h).
 void require_fit_index(ElasticsearchClient& client, const std::string& index);
 
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
@@ -113,8 +113,8 @@ struct MarkedIndex {
 /// What to do when the index behind the searchers' alias has no mark, or none that can be read.
 std::string remedy_of_lost_mark(const std::string& alias);
 
-/// Throws Error when the alias is missing, stands for several indices or for one without a mark that can be
-/// read; with `remedy` then.
+/// Throws Error, with `remedy`, if the alias is missing, points to several indices or to one without a
+/// readable mark.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy);
 
 /// The same of what ElasticsearchClient::indices_of(alias) has found.

@@ -37,7 +37,7 @@ void collect(const json& granted, const std::string& on, std::vector<std::string
 
 constexpr int kForbidden = 403;
 
-// No index has this name, so what is allowed finds nothing or is refused as nonsense.
+// No index has this name, so allowed requests find nothing or are refused as nonsense.
 constexpr const char* kAbsent = "-lockstep-check-of-privileges";
 
 struct Probe {

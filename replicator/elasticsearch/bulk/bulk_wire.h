@@ -20,7 +20,7 @@ namespace lockstep {
 /// Thread-safe.
 class BulkWire {
  public:
-  /// `requests` at once, of up to `bytes` each, at most; beside as many that give their places.
+  /// At most `requests` at once, of up to `bytes` each, and as many again that give up their places.
   BulkWire(int requests, std::size_t bytes, SlowWrites slow);
 
   /// What a request may send once it is admitted.
@@ -58,7 +58,7 @@ class BulkWire {
   /// What Elasticsearch seems to take now.
   Limits limits() const;
 
-  /// Admits nobody any more, and wakes those who wait.
+  /// Admits no more requests, and wakes those who wait.
   void close();
 
  private:

@@ -45,8 +45,8 @@ class BulkWriter {
     std::size_t bulk_bytes = 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
-    /// How long a request is repeated, without one more outcome, while its index takes other writes. Then
-    /// what is left comes back as kRefused, so that it is in nobody's way.
+    /// How long a request is repeated, without one more outcome, while its index takes other writes. Then the
+    /// rest comes back as kRefused, so that it is out of the way.
     std::chrono::milliseconds patience{500};
     std::chrono::milliseconds background_patience{10'000};
     /// The same for a request that may still be on its way: its last try had no reply. It concerns kNotTaken,
@@ -69,8 +69,8 @@ class BulkWriter {
   using Priority = BulkPriority;
 
   BulkWriter(const Options& options, const TransportFactory& make_transport);
-  /// Stops at once: requests in flight end or time out; items without an outcome are dropped, and nobody
-  /// acknowledges them.
+  /// Stops at once: requests in flight end or time out; items without an outcome are dropped, and not
+  /// acknowledged.
   ~BulkWriter();
   BulkWriter(const BulkWriter&) = delete;
   BulkWriter& operator=(const BulkWriter&) = delete;
@@ -92,9 +92,9 @@ class BulkWriter {
   /// Allows so many background requests on the wire at once, at least 1; at first all.
   void limit_background(std::size_t requests) { wire_.limit_background(requests); }
 
-  /// The results that have come, in their order; waits up to `wait` for the first one. After stop() it waits
-  /// only while a request is on the wire. A request that has failed a few times has a result after each try,
-  /// with what was written by then.
+  /// The results so far, in their order; waits up to `wait` for the first one. After stop() it waits only
+  /// while a request is on the wire. A request that has failed a few times has a result after each try, with
+  /// the items written by then.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
   /// Calls `wake` (from any thread; it must be thread-safe) when a result comes, for an owner that waits
@@ -140,8 +140,8 @@ class BulkWriter {
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
   void note_progress(Worker& worker);
   void note_unstuck(Worker& worker) LOCKSTEP_REQUIRES(mutex_);
-  /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  /// `takes_others`: the index of what is left takes other writes.
+  /// False once stop() was called. `with_outcome`: how many items of the round got their outcome.
+  /// `takes_others`: the index of the rest takes other writes.
   bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, bool takes_others,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
@@ -159,7 +159,7 @@ class BulkWriter {
   const Options options_;
   const std::string path_;
   const TransportFactory make_transport_;
-  const std::size_t places_;  // of requests that give theirs to nobody
+  const std::size_t places_;  // of requests that keep theirs
   FailureDiagnosis diagnosis_;
   BulkWire wire_;
 

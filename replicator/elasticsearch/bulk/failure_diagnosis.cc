@@ -100,7 +100,7 @@ std::vector<BulkTarget> FailureDiagnosis::others_of(IndexId index) const {
   return others;
 }
 
-// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
+// Else all of Elasticsearch is busy, and the rest would only be asked for again and again.
 bool FailureDiagnosis::takes_others(HttpTransport& transport, IndexId index) const {
   std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);

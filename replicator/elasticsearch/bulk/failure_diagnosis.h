@@ -1,5 +1,5 @@
-// What is to blame when writes are not taken: Elasticsearch as a whole, an index, or documents of their own.
-// Asks with writes that change nothing (write_probe.h).
+// What is to blame if writes are not taken: Elasticsearch as a whole, an index, or single documents. Asks
+// with writes that change nothing (write_probe.h).
 #pragma once
 
 #include <chrono>
@@ -33,18 +33,17 @@ class FailureDiagnosis {
   FailureDiagnosis(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
                    std::function<bool()> may_ask);
 
-  /// Elasticsearch has answered the piece: its indices take writes, as far as it says.
+  /// Elasticsearch has answered the piece: its indices take writes, as far as it reports.
   void note_taken(const BulkRequest& piece, const BulkReply& reply);
 
-  /// Sends what is left apart from the next round on, when its index takes writes. REQUIRES:
-  /// !delivery.has_piece().
+  /// Sends the rest apart from the next round on, if its index takes writes. REQUIRES: !delivery.has_piece().
   void single_out(HttpTransport& transport, BulkDelivery& delivery) const;
 
-  /// Gives back what is left when its index does not take it (kNotTaken). `is_long`: it was tried for long,
-  /// so documents that are refused one by one are given back, too (kRefused), and those of an index that is
-  /// busy alone. What was refused together so far is sent apart from the next round on. Returns whether the
-  /// documents are to blame for what is left, since their index takes writes. REQUIRES: !delivery.finished(),
-  /// !delivery.has_piece().
+  /// Gives back the rest if its index does not take it (kNotTaken). `is_long`: it was tried for long, so
+  /// documents that are refused one by one are given back, too (kRefused), and those of an index that is busy
+  /// alone. Documents that were refused together so far are sent apart from the next round on. Returns
+  /// whether the documents are to blame for the rest, since their index takes writes. REQUIRES:
+  /// !delivery.finished(), !delivery.has_piece().
   bool give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const;
 
   /// Settles which items of a reply were refused for good: those whose index takes other writes.

@@ -1,6 +1,6 @@
 // Which indices Elasticsearch writes slowly (an ingest pipeline, a shard that moves, throttled merges),
 // judged by how long requests are on the wire: a request has one index (B1). Their requests give their places
-// to others, and what is written to them waits alone (promise 4).
+// to others, and only writes to them wait (promise 4).
 //
 // An index is slow from when a request with it, that a small change may have waited for, takes long, until
 // one with it is taken in time. Where all indices have been slow lately, the cluster is: then none counts as

@@ -28,7 +28,7 @@ void require_source(const std::string& doing, const StoredDocument& document);
 /// Throws a retryable Error when not all shards have answered a search.
 void require_all_shards(const std::string& doing, simdjson::ondemand::document& reply);
 
-/// The reply is not complete JSON, or not what was asked for.
+/// The reply is not complete JSON, or not the expected one.
 Error unreadable(const std::string& doing);
 
 }  // namespace lockstep

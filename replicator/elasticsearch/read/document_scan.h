@@ -22,8 +22,8 @@ struct ScanOptions {
 };
 
 /// Finds every document that the last refresh made searchable, without its contents, page by page as they lie
-/// on the disk: refresh first to see all. It does not see what is written meanwhile. The server forgets a
-/// scan after its lifetime without a call; the destructor ends it there too.
+/// on the disk: refresh first to see all. It does not see later writes. The server forgets a scan after its
+/// lifetime without a call; the destructor ends it there too.
 class DocumentScan {
  public:
   /// `client` must outlive this. Nothing is sent yet.

@@ -1,7 +1,7 @@
-// How many documents to ask for at once. Nobody knows how large a document is in the index: what it takes on
-// disk is compressed, by two or by two hundred. So a request goes by how large each is in the view, by how
-// much larger the last ones were in the index than there, and by a cautious beginning. Where a reply comes
-// out larger all the same, fewer documents are asked for next.
+// How many documents to ask for at once. A document's size in the index is unknown: on disk it is compressed,
+// by two or by two hundred. So a request goes by how large each is in the view, by how much larger the last
+// ones were in the index than there, and by a cautious beginning. If a reply comes out larger all the same,
+// fewer documents are asked for next.
 //
 // Elasticsearch keeps a reply in memory as a whole, several times over: one of a gigabyte ends a small node.
 #pragma once

@@ -15,10 +15,10 @@
 
 namespace lockstep {
 
-/// What a reply says of the documents that were asked for.
+/// A reply's account of the documents that were asked for.
 struct TakenReply {
-  std::size_t documents = 0;         ///< of the first ones it has told
-  std::optional<Error> failed = {};  ///< why it has not told the one that follows; that may work later
+  std::size_t documents = 0;         ///< of the first ones in it
+  std::optional<Error> failed = {};  ///< why the next one is missing; that may work later
 };
 
 /// A request that can be sent for each part of the documents.

@@ -1,4 +1,4 @@
-// Versions of documents as the index has them, and the removal of one that nobody can write over.
+// Versions of documents as the index has them, and the removal of one that cannot be overwritten.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// What an index says of one state of a document.
+/// One state of a document in an index.
 struct StoredVersion {
   DocumentVersion version;
   std::int64_t seq_no = 0;  ///< with primary_term it names this state and no other
@@ -26,8 +26,7 @@ std::vector<std::optional<StoredVersion>> stored_versions(ElasticsearchClient& c
                                                           const std::string& alias,
                                                           std::span<const DocumentLocation> wanted);
 
-/// Removes a document unless it has changed since `state`, whatever its version is. Throws Error as the
-/// client does.
+/// Removes a document, of any version, unless it has changed since `state`. Throws Error as the client does.
 void remove_if_unchanged(ElasticsearchClient& client, const std::string& alias,
                          const DocumentLocation& document, const StoredVersion& state);
 

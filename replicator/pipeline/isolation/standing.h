@@ -7,7 +7,7 @@
 //   followed ─────────────────────────▶ deferred ─────────────────────────────▶ paused
 //    ▲    ▲                                │                                      │
 //    │    └────────────────────────────────┘                                      │ nothing stops it
-//    │      it takes writes again; the due documents are written                   ▼ any more
+//    │      it takes writes again; the due documents are written                  ▼ any more
 //    └───────────────────────────────────────────────────── compared with its view (jobs of the source)
 //
 // A deferred index's changes become due, so that those of the other indices continue; a paused one's are not

@@ -1,5 +1,5 @@
-// What `apply` does about an index, decided once for every database: a database says what it has and what the
-// configuration makes of it, and writes what is decided.
+// How `apply` treats an index, decided once for every database: a database supplies its present state and the
+// configured one, and writes the decision.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ using Tracks = std::set<std::pair<int, std::string>>;
 
 /// An index as a configuration and a view describe it.
 struct DescribedIndex : DocumentShape {
-  std::vector<std::string> json_fields;  ///< those of the fields that hold JSON, where no type tells
+  std::vector<std::string> json_fields;  ///< those of the fields that hold JSON, if no type shows it
   std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
   bool operator==(const DescribedIndex&) const = default;
 };
@@ -43,7 +43,7 @@ using AppliedIndices = std::map<std::string, AppliedIndexRow>;
 /// They, by what they are defined.
 std::vector<StoredIndex> stored_indices_of(const AppliedIndices& indices);
 
-/// What is known of an index that is to be applied.
+/// An index that is to be applied.
 struct IndexToPlan {
   const DescribedIndex& wanted;
   const Tracks& tracks;

@@ -1,8 +1,8 @@
-// What is due: documents that have to be rendered and written again, and changes whose documents are still to
-// be found. Each index has one such list in the source, which survives whoever works it off.
+// Due work: documents that have to be rendered and written again, and changes whose documents are still to be
+// found. Each index has one such list in the source, which survives the process that works through it.
 //
-// U1. Whatever is noted as due stays until Elasticsearch has an outcome for each of its documents: a page is
-//     taken off when a commit has saved the outcomes, and with them what has become due again.
+// U1. Everything noted as due stays due until Elasticsearch has an outcome for each of its documents: a page
+//     is taken off when a commit has saved the outcomes, and with them what has become due again.
 //
 // U2. A document that becomes due again is due once: where it is found, it joins the page that has it; and a
 //     rendering makes up for every page that became due before it (DueOrigin::as_of).
@@ -29,7 +29,7 @@ struct DueNumber {
   auto operator<=>(const DueNumber&) const = default;
 };
 
-/// Older than everything: for what becomes due again and was due before anybody could count it.
+/// Older than everything: for documents that become due again and were due before the numbering.
 inline constexpr DueNumber kDueBeforeAll{0};
 
 /// Documents in a page, at most.
@@ -50,7 +50,7 @@ struct DueOrigin {
   /// For which they are left alone. Those that wait for such a pause already, or are tried behind one, are
   /// due once, however often they fail.
   std::chrono::milliseconds pause{};
-  /// After which they become due: nobody waits for them until then, and no list shows them.
+  /// After which they become due: until then no wait includes them, and no list shows them.
   std::chrono::milliseconds later{};
 };
 
@@ -65,7 +65,7 @@ struct DuePage {
   DocumentIds ids = {};
 };
 
-/// A page of which every document has its outcome: it is not due any more, unless something joined it since
+/// A page whose documents all have their outcomes: it is not due any more, unless documents joined it since
 /// it was read, which has raised its `as_of`.
 struct WrittenPage {
   DueNumber number;
@@ -93,7 +93,7 @@ struct DueList {
   std::string reason = {};                 ///< of the oldest
 };
 
-/// What was learnt when the documents of due changes were found.
+/// The result of finding the documents of due changes.
 struct FoundDue {
   std::int64_t documents = 0;
   /// Jobs that a change of `everything` among the rows has added.

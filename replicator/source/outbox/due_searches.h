@@ -1,4 +1,5 @@
-// The searches for the documents of due changes: of one index at a time, in a thread, beside everything else.
+// The searches for the documents of due changes: of one index at a time, in a thread, alongside everything
+// else.
 #pragma once
 
 #include <chrono>

@@ -27,7 +27,7 @@ class BulkCall {
   explicit BulkCall(std::string index) : index_(std::move(index)) {}
 
   /// Appends `action` ("update", "create", "index", "delete") on a document. `options` (if_seq_no,
-  /// retry_on_conflict) go into the action line beside the id; `body` is null for a delete.
+  /// retry_on_conflict) go into the action line with the id; `body` is null for a delete.
   void add(const char* action, const std::string& id, nlohmann::json options, const nlohmann::json& body);
 
   bool empty() const { return items_ == 0; }

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kHeadStart{1};
 constexpr int kMaxDrawing = 100;  // collisions with others who draw one
 constexpr int kMaxOpening = 10;   // collisions with itself, when another node is asked too
 
-/// Also what is in a state that nobody knows: who reads it names it.
+/// Also unknown states: their reader names them.
 const json& not_ended() {
   static const json query = {{"bool",
                               {{"must_not", json::array({{{"terms", {{"state", {"done", "aborted"}}}}},

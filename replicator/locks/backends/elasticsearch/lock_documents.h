@@ -15,12 +15,13 @@ namespace lockstep {
 
 /// A lock document as it is stored, with its version for a conditional write.
 struct StoredLock {
-  std::optional<LockState> state;  ///< none when nobody holds it
+  std::optional<LockState> state;  ///< none if it has no holder
   nlohmann::json source;
   JournalVersion version;
 };
 
-/// The clock of the elected master, where no script can tell the time. Needs the cluster privilege `monitor`.
+/// The clock of the elected master, for engines whose scripts have no clock. Needs the cluster privilege
+/// `monitor`.
 ServerTime read_server_time(ElasticsearchClient& client);
 
 /// What both forms share: reading and removing, which need no script, and a set of locks as many single ones.

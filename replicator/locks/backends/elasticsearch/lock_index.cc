@@ -41,7 +41,7 @@ bool is_marked(const IndexState& state) {
   return object_at(object_at(state.mappings, "_meta"), "lockstep").contains("locks");
 }
 
-/// Until when somebody works under what a document says; none: nobody does. Throws Error when lockstep has
+/// Until when a holder works under what a document records; none: there is none. Throws Error if lockstep has
 /// not written it.
 std::optional<ServerTime> life_in(const std::string& id, const json& source) {
   if (id == kTokenId && source.contains("last")) return std::nullopt;
@@ -109,7 +109,7 @@ void remove_unmapped(ElasticsearchClient& client, const std::string& index, mill
   const SystemClock clock;
   const SteadyTime end = clock.now() + lease + kAfterALease;
   while (true) {
-    // Somebody else may have made it anew meanwhile.
+    // Another process may have made it again meanwhile.
     if (has_lock_mapping(client, index)) return;
     const std::optional<ServerTime> until = life_in(client, index);
     if (!until || *until < read_server_time(client)) break;

@@ -59,15 +59,15 @@ std::string_view kind_name(char relkind);
 /// The row of a result about one object. Throws Error when the object was dropped meanwhile.
 pqxx::row only_row(const pqxx::result& result);
 
-/// Until the transaction ends, a prepared statement is planned once, whatever its parameters are. A look at
-/// one object costs the server less than its plan, and there are many for each table. Throws PostgresError.
+/// Until the transaction ends, a prepared statement is planned once for all parameters. A look at one object
+/// costs the server less than its plan, and there are many for each table. Throws PostgresError.
 void plan_lookups_once(PostgresTransaction& transaction);
 
 /// A relation by its oid. Throws Error as only_row() does.
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
 
-/// A relation by its schema-qualified name, as SQL writes it. When there is none, `fault` says why. Needs no
-/// right on the relation or its schema.
+/// A relation by its schema-qualified name, as SQL writes it. If there is none, `fault` has the reason. Needs
+/// no right on the relation or its schema.
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault);
 
@@ -95,7 +95,7 @@ struct PostgresType {
 /// A type by its oid. Throws Error as only_row() does.
 PostgresType describe_type(PostgresTransaction& transaction, unsigned oid);
 
-/// What the server said about a statement that it refused.
+/// The server's error for a statement that it refused.
 struct Complaint {
   std::string message;
   std::string sqlstate;

@@ -140,7 +140,7 @@ class Search {
     return origin;
   }
 
-  // --- what the joins say is equal ---
+  // --- equalities of the joins ---
 
   // A variable of range table entry `number` that equals `variable` in every row that has both.
   const PostgresNode* equal_in(const PostgresNode& query, const PostgresNode& variable, long number) {
@@ -174,7 +174,7 @@ class Search {
         add_equalities(query, *quals, own);
         const bool is_inner = node.number("jointype", -1) == kInner;
         for (const Equality& equality : own) {
-          // Where one side of an outer join is missing, its condition says nothing; so it must name both.
+          // If one side of an outer join is missing, its condition proves nothing; so it must name both.
           const bool left_is_left = left.contains(entry_number(*equality.left));
           const bool right_is_left = left.contains(entry_number(*equality.right));
           if (is_inner || left_is_left != right_is_left) equalities.push_back(equality);

@@ -28,9 +28,9 @@ struct Difference {
 
 enum class Generations { kAll, kSearched };
 
-/// The indices of the pipeline whose definition is another than the stored one, by look-ups in the catalogue
-/// where there are none. kSearched: only those that are followed, and not beside another. Waits for locks on
-/// the views of those.
+/// The indices of the pipeline whose definition differs from the stored one, by look-ups in the catalogue if
+/// there are none. kSearched: only those that are followed, and not next to another. Waits for locks on the
+/// views of those.
 std::vector<Difference> altered_indices(PostgresTransaction& transaction, int pipeline,
                                         Generations generations);
 

@@ -39,7 +39,7 @@ const PostgresNode* entry_of(const PostgresNode& query, long number);
 /// The relation that an entry is; 0: it is something else.
 unsigned relation_of(const PostgresNode& entry);
 
-/// The expression behind a column of a join or of a grouping; null: it is not told.
+/// The expression behind a column of a join or of a grouping; null: it is unknown.
 const PostgresNode* behind(const PostgresNode& entry, long column);
 bool has_behind(const PostgresNode& entry);
 

@@ -1,7 +1,7 @@
-// What the text of an SQL function tells: whether it reads tables, and which functions it calls.
+// What an SQL function's text reveals: whether it reads tables, and which functions it calls.
 //
-// A string body has no entries in pg_depend. Where it reads nothing, an update that no document shows can be
-// left out all the same. Whatever this cannot tell counts as reading.
+// A string body has no entries in pg_depend. If it reads nothing, an update that no document shows can be
+// left out all the same. Doubtful cases count as reading.
 #pragma once
 
 #include <optional>

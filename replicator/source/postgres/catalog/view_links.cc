@@ -22,7 +22,7 @@ struct PlaceColumn {
   int column;
   bool is_cast;  // the value is the text of the column's
 };
-// Where a value comes from: one column, or one of each branch of a union. Empty: nobody can tell.
+// Where a value comes from: one column, or one of each branch of a union. Empty: unknown.
 using Origins = std::vector<PlaceColumn>;
 using Output = std::vector<Origins>;  // by column, from 0
 
@@ -59,7 +59,7 @@ class Walker {
   }
 
  private:
-  // One query, and what is known of the tables of its `from`.
+  // One query, and its knowledge of the tables of its `from`.
   struct Scope {
     const PostgresNode* query;
     std::map<long, Output> outputs;       // by number of the range table entry
@@ -212,7 +212,7 @@ class Walker {
     const Output other = in_branches(*node.field("rarg"), recursive, id);
     for (std::size_t i = 0; i < output.size(); ++i) {
       const Origins more = at(other, static_cast<long>(i) + 1);
-      // A column that one branch does not tell is not told.
+      // A column that one branch does not show is not known.
       if (more.empty()) output[i].clear();
       if (!output[i].empty()) output[i].insert(output[i].end(), more.begin(), more.end());
     }
@@ -245,7 +245,7 @@ class Walker {
     return range;
   }
 
-  // The rows of an outer join's own side are there whatever its condition says.
+  // The rows of an outer join's own side are there regardless of its condition.
   void add_join(long kind, const Range& left, const Range& right, PlaceCondition condition) {
     std::erase_if(condition, [&](const auto& some) {
       if (kind == kInner) return false;
@@ -395,7 +395,7 @@ class Walker {
     return output;
   }
 
-  // --- what is equal ---
+  // --- equalities ---
 
   PlaceCondition condition_of(const PostgresNode& node) {
     PlaceCondition condition;

@@ -1,6 +1,6 @@
 // What the documents of a view are made of besides rows: the definitions of the views, tables, functions and
 // types below it, and settings of the database. A change of one of them fires no trigger. `apply` keeps what
-// it found, and the leader, `wait` and the next `apply` compare it with what is there now.
+// it found, and the leader, `wait` and the next `apply` compare it with the present state.
 #pragma once
 
 #include <map>
@@ -45,11 +45,11 @@ struct ViewParts {
   /// As lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
-  /// What is not as in `stored`, a text(). Of a text that an older lockstep has stored a name says so: a mere
-  /// checksum counts as changed, one without origin as replaced.
-  /// Changes the database for a moment: a view counts as the same that only another version of the server has
-  /// printed otherwise, which a temporary view shows. Where none can be made, it counts as changed. An enum
-  /// that has got labels counts as the same: no row had them.
+  /// The differences from `stored`, a text(). In a text that an older lockstep has stored a name shows them:
+  /// a mere checksum counts as changed, one without origin as replaced. Changes the database for a moment: a
+  /// view counts as the same if only another version of the server prints it differently, which a temporary
+  /// view shows. If none can be made, it counts as changed. An enum that has got labels counts as the same:
+  /// no row had them.
   PartsComparison compared_with(PostgresTransaction& transaction, std::string_view stored) const;
 };
 

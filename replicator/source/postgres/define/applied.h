@@ -1,5 +1,5 @@
 // What earlier runs of `apply` have left in the database for one pipeline: rows of lockstep's schema,
-// functions and triggers, as they are now, even if somebody has changed them since.
+// functions and triggers, as they are now, even if they were changed since.
 #pragma once
 
 #include <map>

@@ -1,7 +1,6 @@
-// Brings a PostgreSQL source in line with a configuration: lockstep's own schema, what is captured, the
-// triggers.
+// Brings a PostgreSQL source in line with a configuration: lockstep's own schema, the captures, the triggers.
 //
-// `plan` says what would be done, `apply` does it, `remove` undoes it. Apart from the migrations everything
+// `plan` shows what would be done, `apply` does it, `remove` undoes it. Apart from the migrations everything
 // happens in one transaction, so a failure leaves the database as it was. A second `apply` finds nothing to
 // do.
 //
@@ -84,15 +83,15 @@ class PostgresDefinition {
   /// The design of a configuration without faults.
   PipelineDesign sound_design(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make(PostgresTransaction& transaction, const PipelineDesign& design, Ids ids);
-  /// Its plan, after which whoever runs the pipeline loads it again. Empty: there is nothing to do.
+  /// Its plan, after which the leader loads the pipeline again. Empty: there is nothing to do.
   DefinitionPlan make_and_reload(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make_removal(PostgresTransaction& transaction);
   std::vector<Migration> pending(PostgresTransaction& transaction);
   PlanStep step_of(const Migration& migration) const;
-  /// Runs `body` in a transaction, again and again while somebody else locks a table. `body` commits.
+  /// Runs `body` in a transaction, again and again while another session locks a table. `body` commits.
   void patiently(const char* doing, const Progress& progress,
                  const std::function<void(PostgresTransaction&)>& body);
-  /// Attempts it again and again while somebody else locks a table.
+  /// Attempts it again and again while another session locks a table.
   void retried(const char* doing, const Progress& progress, const std::function<void()>& attempt);
   /// Makes a plan and executes it, in one transaction.
   void carry_out(const char* doing, const Progress& progress,

@@ -302,7 +302,7 @@ class Designer {
     }
     const DescribedCapture described = describe_capture(transaction_, part, config);
     if (!described.capture) {
-      add_capture(config, part);  // says why
+      add_capture(config, part);  // reports why
       return;
     }
     TrackConfig of_whole = config;
@@ -412,7 +412,7 @@ class Designer {
       }
     }
     if (is_read) return;
-    // Nobody can tell which columns matter.
+    // The columns that matter are unknown.
     table.every_update = true;
     if (reads.opaque.empty()) {
       warn(config.line,

@@ -1,5 +1,5 @@
-// What a configuration means for a database: which expressions of which tables' rows are captured, and how
-// their values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
+// What a configuration means for a database: the captured expressions of each table's rows, and how their
+// values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
 #pragma once
 
 #include <cstddef>

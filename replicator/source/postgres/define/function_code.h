@@ -25,7 +25,7 @@ struct FunctionCode {
 FunctionCode trigger_function(int pipeline, std::string_view relation, const TriggerCode& code,
                               const std::vector<std::string>& settings, TriggerEvent event);
 
-/// What says why the triggers of a table take the fallback (triggers.h, T5).
+/// The function that reports why the triggers of a table take the fallback (triggers.h, T5).
 FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
 
 /// What follows the parts of a table (triggers.h, T6). `schema_name` is lockstep's, not quoted.

@@ -124,7 +124,7 @@ class Search {
     return by_keys == Leads::kToAllWithValues ? Leads::kToFewer : by_keys;
   }
 
-  // `keys` need no value where `row` tells that there is none.
+  // `keys` need no value if `row` shows that there is none.
   static Leads best_without_values(const TrackConfig& config) {
     return handles_null(config.row) && handles_null(config.keys) ? Leads::kToFewer : Leads::kToAll;
   }
@@ -181,7 +181,7 @@ class Search {
     return own == reads->tables.end() ? columns : own->second.columns;
   }
 
-  // Without tables: nobody can tell.
+  // Without tables: unknown.
   ViewLinks links_of(const Track& track, const PostgresRelation& table) const {
     const DescribedCapture capture = describe_capture(transaction_, table, *track.config);
     if (!capture.capture) return {};

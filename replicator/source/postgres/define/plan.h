@@ -26,10 +26,10 @@ struct ChangedTable {
 };
 
 struct DefinitionPlan {
-  std::vector<PlanStep> preparation;  ///< rows and functions; they lock nobody else's table
+  std::vector<PlanStep> preparation;  ///< rows and functions; they lock no table of others
   std::vector<ChangedTable> changed;  ///< to be tried out after the preparation
   std::vector<std::string> locks;     ///< `lock table …` for the tables whose triggers come or go
-  std::vector<PlanStep> triggers;     ///< triggers, then what is no longer needed
+  std::vector<PlanStep> triggers;     ///< triggers, then the removal of unneeded parts
 
   bool empty() const { return preparation.empty() && triggers.empty(); }
 };

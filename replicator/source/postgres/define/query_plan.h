@@ -1,5 +1,5 @@
-// What the text of a plan tells, as `explain (format json, verbose)` prints it: which tables a query reads,
-// what it compares, and with what.
+// What a plan's text reveals, as `explain (format json, verbose)` prints it: which tables a query reads, and
+// what it compares with what.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

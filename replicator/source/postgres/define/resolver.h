@@ -30,7 +30,7 @@ struct Resolver {
 /// A query as a part of another one: without the semicolon at its end.
 std::string without_semicolon(const std::string& query);
 
-/// The resolver for what a track says: its own query, a column of the view, or nothing.
+/// A track's resolver: its own query, a column of the view, or nothing.
 Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// What the rows of a database say against a design: documents without an _id or with the same, searches that
-// read whole tables, values that are no _id. Each look at rows takes a few seconds at most.
+// Objections of a database's rows to a design: documents without an _id or with the same, searches that read
+// whole tables, values that are no _id. Each look at rows takes a few seconds at most.
 #pragma once
 
 #include <vector>

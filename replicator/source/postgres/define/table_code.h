@@ -1,4 +1,4 @@
-// From what is to be captured of a table to the code of its triggers.
+// From a table's captures to the code of its triggers.
 #pragma once
 
 #include <string>

@@ -241,7 +241,7 @@ std::string truncate_body(const TriggerCode& code) {
   return fill_template(postgres_sql("capture_truncate"), body);
 }
 
-// The letters of a name that need no quotes, for people to read; it does not tell names apart.
+// The letters of a name that need no quotes, for people to read; not unique.
 std::string plain(std::string_view text, std::size_t limit) {
   std::string plain;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// The code of the triggers that capture changes: text, made from what is to be captured.
+// The code of the triggers that capture changes: text, made from the captures.
 //
 // A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
 // because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
@@ -15,8 +15,8 @@
 //     a million rows that must not turn quadratic. A full join has no other way.
 //
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
-//     security definer and qualify names, types and operators. They have a fixed search_path besides, unless
-//     all they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
+//     security definer and qualify names, types and operators. They also have a fixed search_path, unless all
+//     they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
 //     values depend on is fixed as lockstep's own session has it (session/value_settings.h).
 //
 // T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
@@ -29,11 +29,11 @@
 //     ran `apply`, so it touches no part that belongs to another role than the table.
 //
 // Most statements change one row. They take a path without joins: a loop over the pairs of old and new rows
-// that ends at the second one, and the insert. tests/bench/trigger_instructions.py counts its instructions
-// beside the least that is possible. Tried and no better: deciding inside the insert whether there is one row
+// that ends at the second one, and the insert. tests/bench/trigger_instructions.py compares its instructions
+// with the least that is possible. Tried and no better: deciding inside the insert whether there is one row
 // (the insert would be in the block of T5), `exists (… offset 1)` instead of the loop (8,000 instructions of
 // 160,000 more), a row trigger (a third less for one row, five times as much for a million), comparing by
-// operators instead of images (7,000 less, and wrong for what is equal and looks different). A look into the
+// operators instead of images (7,000 less, and wrong for equal values that look different). A look into the
 // catalog before each statement, instead of the block of T5, would know nothing of functions and of values.
 #pragma once
 
@@ -48,7 +48,7 @@ struct CaptureCode {
   int id = 0;
   bool is_key = false;     ///< the value is the table's primary key
   std::string expression;  ///< over one row, which goes by the table's own name
-  /// The columns, quoted, of which one must change for an update to count. None: every update counts.
+  /// The columns, quoted: an update counts if one of them changes. None: every update counts.
   std::optional<std::vector<std::string>> counted;
   bool whole_row = false;      ///< with `counted`: of any column, also of one that is added later
   bool is_expression = false;  ///< more than columns, so it may fail on a row
@@ -81,7 +81,7 @@ int event_type(TriggerEvent event);
 /// The body of the trigger function.
 std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 
-/// The body of the function that says why the triggers of `relation` take the fallback of T5.
+/// The body of the function that reports why the triggers of `relation` take the fallback of T5.
 std::string check_body(const TriggerCode& code, const std::string& relation);
 
 /// The body of the function of T6. `schema_name` is lockstep's, not quoted.

@@ -41,7 +41,7 @@ void add_read(PostgresTransaction& transaction, const std::string& schema_name, 
   if (!complaint) transaction.execute(kForgetTrustProbe);
 }
 
-// Such a value is read from the table alone, so nobody has to ask the server what it reads.
+// Such a value is read from the table alone, so the server need not be asked what it reads.
 bool is_column(const PostgresRelation& table, const std::string& row) {
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const PostgresColumn& column) {
     return column.quoted == row && !column.computed_on_read;

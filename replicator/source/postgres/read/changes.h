@@ -15,9 +15,9 @@ namespace lockstep {
 /// What a snapshot sees.
 struct PostgresSeen {
   std::string snapshot;
-  /// A position in the WAL behind every commit that it sees; none: the server does not tell.
+  /// A position in the WAL behind every commit that it sees; none: the server does not show it.
   std::optional<std::string> wal;
-  bool is_durable = false;  ///< all of these commits are; false: nobody knows yet
+  bool is_durable = false;  ///< all of these commits are; false: not known yet
   std::optional<std::int64_t> epoch;
 };
 

@@ -67,7 +67,7 @@ ViewError naming_failing_row(PostgresSession& session, const PostgresIndex& inde
   try {
     failing = Search(session, statement).find(ids);
   } catch (const PostgresError&) {
-    // The view's own error says enough, and when the database does not answer now the next reading says so.
+    // The view's own error is enough, and if the database does not answer now the next reading reports it.
   }
   if (!failing) return error;
   Error::Parts parts = error.parts();

@@ -97,7 +97,7 @@ void PostgresJobs::save(const JobProgress& progress) {
     transaction_.run(doing, "delete from {schema}.job where id = $1", progress.job.value);
     return;
   }
-  // A job with progress has begun, whatever its position.
+  // A job with progress has begun, at any position.
   transaction_.run(
       doing,
       "update {schema}.job set position = $2, done = done + $3, total = coalesce($4, total) where id = $1",

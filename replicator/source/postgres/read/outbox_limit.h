@@ -20,7 +20,7 @@ class PostgresOutboxLimit {
   /// Whether the triggers drop changes now.
   bool is_full();
 
-  /// Whether more is on disk than the limit allows, whatever of it is passed.
+  /// Whether more is on disk than the limit allows, passed or not.
   bool is_over_on_disk();
 
   /// Moves every pipeline to now, and adds comparisons of all their indices.
@@ -29,7 +29,7 @@ class PostgresOutboxLimit {
   /// Has the triggers write again. They stop when the outbox becomes full again. REQUIRES: is_full().
   void capture_again();
 
-  /// Makes up for what was dropped, as OutboxMaintenance::resume() does, once nobody drops anything any more.
+  /// Makes up for dropped changes, as OutboxMaintenance::resume() does, once no writer drops any more.
   bool resume();
 
   std::int64_t outbox_size();

@@ -1,5 +1,5 @@
-// A pipeline as `apply` has left it in PostgreSQL: beside what every source says of it, the types, columns
-// and functions by which PostgreSQL leads from changed rows to documents.
+// A pipeline as `apply` has left it in PostgreSQL: besides the facts of every source, the types, columns and
+// functions by which PostgreSQL leads from changed rows to documents.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Which transactions a snapshot of PostgreSQL sees, and the tail's position between two snapshots.
-// docs/concepts.md says why neither sequence numbers nor transaction ids alone will do.
+// docs/concepts.md explains why sequence numbers or transaction ids alone will not do.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class PostgresSnapshot {
   std::vector<std::uint64_t> running_;  // ascending
 };
 
-/// What a Position says on PostgreSQL: everything that `prev` sees is read. While a batch is open (`cur` is
-/// not empty), so are, of what `cur` sees beyond that, the rows up to (last_txid, last_id).
+/// A Position on PostgreSQL: everything that `prev` sees is read. While a batch is open (`cur` is not empty),
+/// so are, of the rows that `cur` sees beyond that, those up to (last_txid, last_id).
 struct PostgresPosition {
   std::string prev;
   std::string cur;  ///< empty: no batch is open
@@ -46,7 +46,7 @@ struct PostgresPosition {
   static PostgresPosition from(const Position& position);
 };
 
-/// What a LargeTransaction says on PostgreSQL: the rows of `txid` behind `after`.
+/// A LargeTransaction on PostgreSQL: the rows of `txid` behind `after`.
 struct PostgresLargeTransaction {
   std::uint64_t txid = 0;
   std::int64_t after = 0;  ///< id of a row of the outbox

@@ -38,7 +38,7 @@ constexpr const char* kShortLockLimit = "; set local lock_timeout = '50ms'";
 
 struct ExportedSnapshot {
   std::string name;
-  std::string text;  // what is visible: another server may give the same name to another one
+  std::string text;  // the visible transactions: another server may give the same name to another snapshot
 };
 
 ExportedSnapshot export_snapshot(PostgresTransaction& transaction) {
@@ -94,7 +94,7 @@ class SharedRendering::Helper {
 
   void cancel() { session_.cancel_statement(); }
 
-  /// It could not render: it connects anew before it tries again.
+  /// It could not render: it reconnects before it tries again.
   void has_failed() { is_connected_ = false; }
 
  private:
@@ -207,7 +207,7 @@ std::vector<pqxx::result> SharedRendering::render_with(const std::vector<Helper*
       rows.push_back(part.rows.get());
       continue;
     } catch (const PostgresError& error) {
-      if (error.sqlstate() == sqlstate::kQueryCanceled) throw;  // whoever did that wants no more of it
+      if (error.sqlstate() == sqlstate::kQueryCanceled) throw;  // the canceller wants no more of it
       part.helper->has_failed();
     } catch (const Error&) {
       part.helper->has_failed();

@@ -223,8 +223,8 @@ void PostgresSourceTransaction::write_acknowledged(PostgresTransaction& transact
 }
 
 // A row may have changed since the snapshot: a person discards a dead letter, an `apply` takes a job back.
-// What is acknowledged holds whatever the snapshot was, so that it is written as of now. What else has been
-// written by then depends on what was read, and is read again by the next leader.
+// Acknowledgements hold for any snapshot, so they are written as of now. All other writes until then depend
+// on what was read, and are read again by the next leader.
 void PostgresSourceTransaction::commit_acknowledged() {
   const Doing doing("committing the checkpoint");
   try {
@@ -254,7 +254,7 @@ Committed PostgresSourceTransaction::commit() {
     commit_acknowledged();
     take_off_written();
   } catch (...) {
-    transaction_.close();  // the caller may go on with another transaction while it holds this one
+    transaction_.close();  // the caller may continue with another transaction while it holds this one
     throw;
   }
   return std::move(added_);

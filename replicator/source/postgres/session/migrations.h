@@ -1,7 +1,7 @@
 // Lockstep's own schema in PostgreSQL: numbered migrations, forward only, each in a transaction of its own.
 //
 // {schema}.migration keeps which ones were applied, and the checksum of each. A migration is frozen by its
-// release: an edited one is an error, because nobody could tell what a database really holds.
+// release: an edited one is an error, because a database's real contents would be unknown.
 #pragma once
 
 #include <functional>
@@ -32,8 +32,8 @@ void require_migrated(PostgresTransaction& transaction, const std::string& schem
 /// migrations.
 std::string migration_sql(const PostgresSession& session, const Migration& migration);
 
-/// Brings the schema up to date; tells `progress` each migration before it runs. Several processes may do so
-/// at once. Throws as pending_migrations() does, and Error.
+/// Brings the schema up to date; passes each migration to `progress` before it runs. Several processes may do
+/// so at once. Throws as pending_migrations() does, and Error.
 void migrate(PostgresSession& session, const std::string& schema_name,
              const std::vector<Migration>& migrations, const std::function<void(const Migration&)>& progress);
 

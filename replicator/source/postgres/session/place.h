@@ -1,4 +1,4 @@
-// Statements that say which database this is, for servers that name their cluster and for those that do not.
+// Statements that identify this database, for servers that name their cluster and for those that do not.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ bool is_same(const PostgresPlace& some, const PostgresPlace& other);
 /// An expression that names the database, as far as this session may know it.
 std::string place_expression(PostgresSession& session);
 
-/// The same for any session. It tells copies of one database in two clusters apart only where they have other
+/// The same for any session. It distinguishes copies of one database in two clusters only if they have other
 /// numbers.
 std::string unnamed_place_expression(PostgresSession& session);
 

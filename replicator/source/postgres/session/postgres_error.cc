@@ -59,7 +59,7 @@ std::string remedy_for(std::string_view sqlstate) {
   return {};
 }
 
-// Nobody has answered, so there is no code.
+// There was no answer, so there is no code.
 PostgresError unanswered(std::string_view doing, const std::string& cause, const std::string& remedy = {}) {
   return {{std::string(doing), in_one_line(cause), remedy, Retry::kLater, Server::kSource}, "", cause};
 }
@@ -113,7 +113,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
         "the connection to PostgreSQL was lost in the commit, and it is not known whether it took "
         "effect");
   } catch (const pqxx::broken_connection&) {
-    // libpqxx says that it could not obtain the client encoding, or that it failed to connect.
+    // libpqxx reports that it could not obtain the client encoding, or that it failed to connect.
     throw lost_connection(doing, last_words);
   } catch (const pqxx::insufficient_privilege& error) {
     // libpqxx leaves the SQLSTATE of this class and the next four out.
@@ -129,7 +129,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   } catch (const pqxx::sql_error& error) {
     throw refused(doing, error.sqlstate(), error.what());
   } catch (const pqxx::failure& error) {
-    // libpqxx throws its base class for a connection that was lost unnoticed, and says why.
+    // libpqxx throws its base class for a connection that was lost unnoticed, with the reason.
     throw unanswered(doing, error.what());
   }
 }

@@ -27,8 +27,8 @@ class PostgresSession {
   /// Whether the connection still stands, as far as is known.
   bool is_open() const { return connection_->is_open(); }
 
-  /// Runs a step on the connection as translating_postgres_errors() does, with PostgreSQL's last words when
-  /// it was lost. A transaction that goes on after that has lost it, too.
+  /// Runs a step on the connection as translating_postgres_errors() does, with PostgreSQL's last words if it
+  /// was lost. A transaction that continues after that has lost it, too.
   void translating(std::string_view doing, const std::function<void()>& step);
 
   /// Asks the server to cancel the statement that runs, from any thread. May come too early or too late.
@@ -47,14 +47,14 @@ class PostgresSession {
   /// The same for a script, which names it in `execute`: the server knows it when this returns.
   const std::string& prepared_now(const std::string& statement);
 
-  /// A text that was not read from this database, as the database can store it: where its encoding is not
-  /// UTF-8, "?" stands for each byte that is not ASCII.
+  /// A text that was not read from this database, as the database can store it: if its encoding is not UTF-8,
+  /// "?" replaces each byte that is not ASCII.
   std::string storable(std::string_view text) const;
 
   /// Whether the database can store every text that is UTF-8 and has no NUL.
   bool stores_utf8() const { return stores_utf8_; }
 
-  /// Whether the server tells where its WAL ends, and which cluster it is. Some managed ones do not.
+  /// Whether the server reports where its WAL ends, and which cluster it is. Some managed ones do not.
   bool tells_wal() const { return tells_wal_; }
 
   /// An identifier, quoted for SQL.

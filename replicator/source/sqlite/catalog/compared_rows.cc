@@ -48,7 +48,7 @@ class BracketReader {
         take(token, brackets.back());
       }
     }
-    // The view itself: what is not declared in it may be a table's own name.
+    // The view itself: an undeclared name in it may be a table's own name.
     while (brackets.size() > 1) {
       const Bracket inner = std::move(brackets.back());
       brackets.pop_back();

@@ -1,4 +1,4 @@
-// The words of an SQL text, for what SQLite tells of a statement only by its text.
+// The words of an SQL text, for facts that SQLite shows only in a statement's text.
 #pragma once
 
 #include <algorithm>

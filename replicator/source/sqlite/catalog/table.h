@@ -1,5 +1,5 @@
-// Tables and views as the application's file describes them: columns, keys, and whatever is unique, for that
-// is what `insert or replace` goes by.
+// Tables and views as the application's file describes them: columns, keys, and unique constraints, by which
+// `insert or replace` goes.
 #pragma once
 
 #include <optional>

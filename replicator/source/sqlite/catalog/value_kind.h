@@ -16,7 +16,7 @@ namespace lockstep {
 /// have no meaning for SQLite. Of no type: kText.
 ValueKind declared_kind(std::string_view type);
 
-/// Whether a declared type says JSON.
+/// Whether a declared type means JSON.
 bool is_json_type(std::string_view type);
 
 /// What the values of one column of some rows are.

@@ -30,7 +30,7 @@ struct Range {
 
 struct Select;
 
-// A table, or a query that stands for one.
+// A table, or a query in its place.
 struct Entry {
   std::string alias;
   std::optional<SqliteTable> table;  // a table or a view

@@ -1,8 +1,8 @@
-// Which rows of a view's tables belong together, place by place, as far as the view's text tells: a view that
+// Which rows of a view's tables belong together, place by place, as far as the view's text shows: a view that
 // names a table twice comes to its rows by two ways, and a change of a row must follow each.
 //
-// Only what is certain counts: an equality of two columns that rows must fulfil, where each name can mean one
-// thing alone. view_joins has what may be equal besides.
+// Only certain equalities count: those of two columns that rows must fulfil and whose names are unambiguous.
+// view_joins also has possible ones.
 #pragma once
 
 #include <set>

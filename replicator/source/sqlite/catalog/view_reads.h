@@ -1,6 +1,6 @@
-// What a view reads, as SQLite's authorizer is told while a statement over the view is prepared, and what it
-// is not told: columns of `using` and of `natural join`. So `check` finds a table that nobody tracks, and the
-// triggers leave out an update that no document can show.
+// The reads of a view: those that SQLite's authorizer sees while a statement over the view is prepared, and
+// those that it does not: columns of `using` and of `natural join`. So `check` finds an untracked table, and
+// the triggers leave out an update that no document can show.
 #pragma once
 
 #include <map>

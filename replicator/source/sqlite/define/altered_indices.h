@@ -16,7 +16,7 @@ struct SqliteAlteredIndex {
   std::string alias;
   int id = 0;
   bool is_followed = true;
-  bool is_searched = true;            ///< it is not beside another one
+  bool is_searched = true;            ///< it is not next to another one
   std::string stored;                 ///< its definition
   std::string now;                    ///< the same as it would be stored now
   std::vector<std::string> changed;   ///< parts that are others

@@ -1,5 +1,5 @@
 // What earlier runs of `apply` have left in the file for one pipeline, and the triggers as they are now, even
-// if somebody has changed them since.
+// if they were changed since.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipe
 std::string names_text(const std::vector<std::string>& names);
 std::vector<std::string> names_in(std::string_view text);
 
-/// Whether these triggers are the same, though SQLite has written the beginning of `stored` anew.
+/// Whether these triggers are the same, though SQLite has rewritten the beginning of `stored`.
 bool is_same_trigger(const SqliteAppliedTrigger& stored, const SqliteTrigger& wanted);
 
 /// Whether triggers of these captures look at the limit of the outbox.

@@ -21,9 +21,10 @@ std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connect
 /// The first of these by which changes are lost; empty: none are. REQUIRES: a transaction is open.
 std::string lost_changes(SqliteConnection& connection, const std::string& pipeline);
 
-/// Makes triggers anew that are gone or do not fit their table any more, and adds jobs that compare the
+/// Makes triggers again that are gone or do not fit their table any more, and adds jobs that compare the
 /// indices which may have missed changes: all of it in one transaction. Returns what it did, in sentences;
-/// empty: nothing was to do. What cannot be mended (a table is gone) is left to differences_from_applied().
+/// empty: nothing was to do. Faults that it cannot fix (a table is gone) are left to
+/// differences_from_applied().
 /// REQUIRES: no transaction is open.
 std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline);
 

@@ -153,7 +153,7 @@ class Preflight {
 
   void check_rows(const IndexConfig& index) {
     const std::optional<SqliteTable> view = find_table(connection_, index.view);
-    if (!view || view->column("_id") == nullptr) return;  // the design says so
+    if (!view || view->column("_id") == nullptr) return;  // the design reports it
     const std::string place = place_in(config_, index.line);
     look(place, "reading some rows of view " + view->name, [&] { check_ids(place, *view); });
     look(place, "reading some rows of view " + view->name, [&] { check_json(place, *view, index); });
@@ -199,7 +199,7 @@ class Preflight {
 
   void check_json(const std::string& place, const SqliteTable& view, const IndexConfig& index) {
     for (const std::string& name : index.json_columns) {
-      if (view.column(name) == nullptr) continue;  // the design says so
+      if (view.column(name) == nullptr) continue;  // the design reports it
       const std::string column = quote_sqlite_name(name);
       SqliteStatement found(
           connection_, kLookingAtRows,

@@ -1,5 +1,4 @@
-// `check` on a SQLite file: its SQLite, where it lies and whose it is, the configuration, and what its rows
-// say against it.
+// `check` on a SQLite file: its SQLite, its place and owner, the configuration, and objections of its rows.
 #pragma once
 
 #include <vector>

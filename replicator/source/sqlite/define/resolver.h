@@ -17,7 +17,7 @@ struct SqliteResolver {
   std::string remedy;   ///< for the fault or the warning
 };
 
-/// The resolver for what a track says: its own query, a column of the view, or nothing.
+/// A track's resolver: its own query, a column of the view, or nothing.
 SqliteResolver make_resolver(SqliteConnection& connection, const SqliteTable& view, const TrackConfig& track);
 
 /// An expression over a row, computed when the outbox is read: in the trigger it could fail the application's

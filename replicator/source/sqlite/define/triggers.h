@@ -1,4 +1,4 @@
-// The triggers that write into the outbox which rows changed: an application's SQLite runs them, whatever its
+// The triggers that write into the outbox which rows changed: an application's SQLite runs them, of any
 // version, in the application's statement.
 //
 // Q1. They cannot make that statement fail: they copy values of columns and call nothing but typeof(), hex()
@@ -7,11 +7,10 @@
 //     call more, for what it calls is called by the statement too.
 // Q2. They see every change, rows that `replace` deletes too, for which no delete trigger fires: before the
 //     statement, the rows that are the same as the new one in any unique index, or have its number (rowid),
-//     are taken for changed.
-//     (Unseen: rows that another trigger makes the same, which runs later; and what is written past triggers,
-//     as by sqlite3_blob_write().)
+//     are taken for changed. (Unseen: rows that a later trigger makes the same; and writes past triggers, as
+//     by sqlite3_blob_write().)
 // Q3. An update counts when a counted column or a captured one changed at all: 1 to 1.0 and 'a' to 'A' are
-//     changes, whatever the column's collation.
+//     changes, under every collation.
 #pragma once
 
 #include <optional>

@@ -42,8 +42,8 @@ class SqliteReads {
   std::map<std::string, std::optional<SqliteViewReads>> reads_;
 };
 
-/// The columns of which one must have changed for an update to count, besides those of the value. None: every
-/// update counts.
+/// The columns, besides those of the value: an update counts if one of them has changed. None: every update
+/// counts.
 std::optional<std::vector<std::string>> counted_columns(SqliteReads& reads,
                                                         const SqliteTableCapture& capture);
 

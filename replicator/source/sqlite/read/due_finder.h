@@ -1,4 +1,4 @@
-// Finds the documents of due changes beside the tail, on a connection and in a thread of its own: for
+// Finds the documents of due changes alongside the tail, on a connection and in a thread of its own: for
 // hundreds of thousands of documents that takes a second.
 //
 // The ids are gathered in a temporary table, which is this connection's own, while a snapshot is open. They
@@ -27,7 +27,7 @@ class SqliteDueFinder {
  public:
   /// Connects when there is something to do.
   explicit SqliteDueFinder(SourceConfig source) : source_(std::move(source)) {}
-  /// Ends what is being done; the next leader does it again.
+  /// Ends the search; the next leader does it again.
   ~SqliteDueFinder();
   SqliteDueFinder(const SqliteDueFinder&) = delete;
   SqliteDueFinder& operator=(const SqliteDueFinder&) = delete;
@@ -45,9 +45,9 @@ class SqliteDueFinder {
                                         const SqliteRows& rows, FoundDue& found);
   void gather(const SqlitePipeline& pipeline, const SqliteIndex& index,
               const std::vector<CapturedChange>& changes);
-  /// What was gathered joins the pages that have it, and leaves; returns how many documents do.
+  /// Gathered documents join the pages that have them, and leave; returns how many do.
   std::int64_t join_pages(const SqliteIndex& index, const SqliteDueChanges& due);
-  /// Makes pages of what is left; returns how many documents these have.
+  /// Makes pages of the rest; returns how many documents these have.
   std::int64_t write_pages(const SqliteIndex& index, const SqliteDueChanges& due);
   bool is_cancelled();
 

@@ -95,7 +95,7 @@ void SqliteJobs::begin(JobId job) {
 
 void SqliteJobs::save(const JobProgress& progress) {
   if (progress.finished) return remove(progress.job);
-  // A job with progress has begun, whatever its position.
+  // A job with progress has begun, at any position.
   SqliteStatement(
       connection_, kSaving,
       "update {schema}_job set position = ?2, done = done + ?3, total = coalesce(?4, total) where id = ?1",

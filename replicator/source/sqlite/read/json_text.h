@@ -31,7 +31,7 @@ inline constexpr const char* kNullValue = "null";
 std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
                                              int columns);
 
-/// The id that a value stands for; REQUIRES: it is not null.
+/// The id that a value represents; REQUIRES: it is not null.
 std::string id_text(const SqliteColumn& value);
 /// The same of a number with a fraction or an exponent.
 std::string id_text(double value);

@@ -77,8 +77,8 @@ bool SqliteOutboxMaintenance::remove_before(std::int64_t row) {
   }
 }
 
-// Rows of a large change stay whose documents are still to be found. What is due of an index that is set
-// aside needs none: it will be compared.
+// Rows of a large change stay whose documents are still to be found. A paused index's due documents need
+// none: it will be compared.
 void SqliteOutboxMaintenance::prune() {
   std::int64_t passed = 0;
   {
@@ -112,7 +112,7 @@ bool SqliteOutboxMaintenance::has_given_up() {
   return stored_integer(row[0], "outbox_limit") != 0;
 }
 
-// The rows go first, beside the writers, since the outbox would be full again at once; the comparisons make
+// The rows go first, while writers work, since the outbox would be full again at once; the comparisons make
 // up for them, and capture goes on only with those. All pipelines are compared, because one that has no
 // max_outbox_size now may have had one.
 bool SqliteOutboxMaintenance::resume() {
@@ -155,7 +155,7 @@ std::vector<std::string> SqliteOutboxMaintenance::follow_parts() {
     return done;
   } catch (const SqliteError& error) {
     if (error.primary_code() != SQLITE_BUSY) throw;
-    return {};  // somebody writes; there is a next time
+    return {};  // another connection writes; there is a next time
   }
 }
 

@@ -1,4 +1,4 @@
-// The care of the outbox in a SQLite file. Whatever holds the application's write lock is a short slice.
+// The care of the outbox in a SQLite file. Work under the application's write lock comes in short slices.
 #pragma once
 
 #include <cstdint>

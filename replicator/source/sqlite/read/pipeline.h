@@ -1,4 +1,4 @@
-// A pipeline as `apply` has left it in a SQLite file: beside what every source says of it, the columns and
+// A pipeline as `apply` has left it in a SQLite file: besides the facts of every source, the columns and
 // queries by which SQLite leads from changed rows to documents.
 #pragma once
 
@@ -56,10 +56,10 @@ struct SqlitePipeline {
   const SqliteIndex& index(IndexId id) const;
 };
 
-/// What is stored as "integer", "text" or "any". Throws Error for any other, naming it and the index.
+/// The type stored as "integer", "text" or "any". Throws Error for any other, naming it and the index.
 SqliteIndex::IdType sqlite_id_type(const std::string& name, const std::string& alias);
 
-/// Fields of these names, of which those in `holding` hold JSON.
+/// Fields of these names; those in `holding` hold JSON.
 std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
                                        const std::vector<std::string>& holding);
 

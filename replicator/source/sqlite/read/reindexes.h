@@ -35,7 +35,7 @@ class SqliteReindexes final : public Reindexes {
   std::optional<Pace> pace(IndexId index, JobKind kind) override;
 
  private:
-  /// What a step does beside noting the state. REQUIRES, as all of these: a SqliteWrite is open.
+  /// A step's work besides noting the state. REQUIRES, as all of these: a SqliteWrite is open.
   void carry_out(const Reindex& known, const ReindexStep& step);
   void fill(const Reindex& known, const NewGeneration& generation);
   int last_index();

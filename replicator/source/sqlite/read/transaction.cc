@@ -242,7 +242,7 @@ bool SqliteSourceTransaction::write() {
   return true;
 }
 
-// What the snapshot saw is durable together with what is written behind it.
+// Everything that the snapshot saw is durable together with the writes behind it.
 Committed SqliteSourceTransaction::commit() {
   snapshot_.end();
   if (!write()) {

@@ -32,7 +32,7 @@ class ByteLock {
   void share();
   void let_go();
 
-  /// Whether somebody else has it. Throws Error.
+  /// Whether another process has it. Throws Error.
   bool is_held_elsewhere();
 
  private:

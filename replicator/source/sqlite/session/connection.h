@@ -61,21 +61,21 @@ class SqliteConnection {
   /// Rows that the last statement has inserted, changed or deleted.
   std::int64_t changes() const;
 
-  /// Another one when somebody else has committed. Throws SqliteError.
+  /// Another one once another connection has committed. Throws SqliteError.
   std::int64_t data_version();
 
   /// Another one when a table, view, trigger or index was made, changed or dropped. Throws SqliteError.
   std::int64_t schema_version();
 
-  /// Makes everything durable that this connection sees, by fsync and without a lock, whatever the
-  /// application's `synchronous` and journal mode are. Does nothing when it is already. Throws Error.
+  /// Makes everything durable that this connection sees, by fsync and without a lock, under every
+  /// `synchronous` and journal mode. Does nothing if it already is. Throws Error.
   void sync();
 
   /// Makes the statement that runs fail with SQLITE_INTERRUPT, from any thread. May come too early or late.
   void interrupt();
 
-  /// Waits for a moment at which nobody else is likely to want the write lock: right after somebody's commit,
-  /// or when nobody has committed for a while. At most kLongestWatch. Throws SqliteError.
+  /// Waits for a moment at which no other connection is likely to want the write lock: right after a commit,
+  /// or after a while without one. At most kLongestWatch. Throws SqliteError.
   void await_moment_to_write();
 
   static constexpr std::chrono::milliseconds kLongestWatch{20};
@@ -95,7 +95,7 @@ class SqliteConnection {
 
   static int wait_for_lock(void* connection, int attempt);
 
-  /// A prepared statement that nobody uses.
+  /// A prepared statement that is not in use.
   sqlite3_stmt* take(std::string_view doing, const std::string& text);
   void give_back(const std::string& text, sqlite3_stmt* statement);
 
@@ -109,7 +109,7 @@ class SqliteConnection {
   std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
   bool has_written_ = false;                                 // since then
   std::optional<std::int64_t> quiet_version_;                // data_version() for all of the last watch
-  std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
+  std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those not in use
 };
 
 /// An identifier, quoted for SQL.

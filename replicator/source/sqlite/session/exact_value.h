@@ -23,8 +23,8 @@ void append_exact_text(std::string& json, std::string_view text);
 void append_exact_blob(std::string& json, std::string_view bytes);
 void append_exact_infinity(std::string& json, double infinity);
 
-/// The text that a string of such an array stands for; of an infinite number as id_text() has it. Throws
-/// Error for a mark that this lockstep does not know.
+/// The text that a string of such an array encodes; of an infinite number as id_text() has it. Throws Error
+/// for a mark that this lockstep does not know.
 std::string exact_text(std::string text);
 
 /// Whether a query makes its values exact again.

@@ -1,7 +1,7 @@
 // Lockstep's own tables in a SQLite file: numbered migrations, forward only.
 //
 // {schema}_migration keeps which ones were applied, and the checksum of each. A migration is frozen by its
-// release: an edited one is an error, because nobody could tell what a file really holds.
+// release: an edited one is an error, because a file's real contents would be unknown.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ void require_migrated(SqliteConnection& connection);
 /// migrations.
 std::string migration_sql(const SqliteConnection& connection, const Migration& migration);
 
-/// Brings the tables up to date; tells `progress` each migration before it runs. REQUIRES: a SqliteWrite is
-/// open, whose commit makes it take effect.
+/// Brings the tables up to date; passes each migration to `progress` before it runs. REQUIRES: a SqliteWrite
+/// is open, whose commit makes it take effect.
 void migrate(SqliteConnection& connection, const std::function<void(const Migration&)>& progress);
 
 }  // namespace lockstep

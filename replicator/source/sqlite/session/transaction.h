@@ -1,7 +1,7 @@
 // Transactions on a SqliteConnection: one that reads a snapshot, and one that writes.
 //
-// A snapshot cannot be written in when anybody has committed since it was taken (SQLITE_BUSY_SNAPSHOT), so
-// what belongs to one is written in a transaction of its own that follows.
+// A snapshot cannot be written in if another connection has committed since it was taken
+// (SQLITE_BUSY_SNAPSHOT), so its writes are made in a transaction of its own that follows.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What the leader of a pipeline says of itself, in a file beside the database:
+// The report of a pipeline's leader about itself, in a file next to the database:
 // <database>-lockstep-<pipeline>. Not in the database, because a commit a second would wake the application's
 // watchers and let -wal grow while the application rests.
 //

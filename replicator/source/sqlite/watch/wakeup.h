@@ -1,5 +1,5 @@
-// Wakes whoever waits for changes when the file is written, by inotify. A write is told before the commit can
-// be seen, so whoever is woken looks several times.
+// Wakes a thread that waits for changes when the file is written, by inotify. A write is reported before the
+// commit can be seen, so that thread looks several times.
 #pragma once
 
 #include <chrono>
