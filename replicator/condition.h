@@ -9,7 +9,7 @@
 
 #include "replicator/mutex.h"
 
-// The caller's predicate says which mutex it needs, and the caller holds it.
+// The caller's predicate names the mutex that it needs, and the caller holds it.
 #define LOCKSTEP_CALLS_PREDICATE LOCKSTEP_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace lockstep {

@@ -10,8 +10,8 @@
 //   MutexLock lock(mutex_);
 //   came_.wait(lock, [this]() LOCKSTEP_REQUIRES(mutex_) { return !queue_.empty(); });
 //
-// Not checked: constructors and destructors, and what is reached through a pointer or a reference that was
-// taken under the lock. A lambda is checked as a function of its own: it holds nothing unless it says so.
+// Not checked: constructors and destructors, and accesses through a pointer or a reference that was taken
+// under the lock. A lambda is checked as a function of its own: it holds nothing unless annotated.
 #pragma once
 
 #include <mutex>

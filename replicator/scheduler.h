@@ -25,10 +25,10 @@ class Scheduler {
 
   virtual SteadyTime now() = 0;
 
-  /// For what is drawn by lot.
+  /// For random choices.
   virtual std::uint32_t random() = 0;
 
-  /// Runs `body` beside the caller. Returns the thread's number.
+  /// Runs `body` alongside the caller. Returns the thread's number.
   virtual std::uint64_t post(std::function<void()> body) = 0;
 
   /// Until the thread's body has ended.
@@ -44,7 +44,7 @@ class Scheduler {
   static inline Scheduler* current_ = nullptr;
 };
 
-/// A seed for what is drawn by lot.
+/// A seed for random choices.
 std::uint32_t random_seed();
 
 }  // namespace lockstep

@@ -18,7 +18,7 @@ class Thread {
   /// None.
   Thread() = default;
 
-  /// Calls `body` beside the caller. What it throws ends the process.
+  /// Calls `body` alongside the caller. An exception of it ends the process.
   explicit Thread(std::function<void(const std::stop_token&)> body) : stop_(std::in_place) {
     auto run = [body = std::move(body), stop = stop_->get_token()] { body(stop); };
     if (Scheduler* const scheduler = Scheduler::current())

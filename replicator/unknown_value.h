@@ -1,5 +1,5 @@
-// Errors for stored values that this lockstep cannot take as what they stand for. They name the value and
-// where it stands, so that it never becomes a default: a newer lockstep may mean something else by it.
+// Errors for stored values with no meaning known to this lockstep. They name the value and its place, so that
+// it never becomes a default: a newer lockstep may mean something else by it.
 #pragma once
 
 #include <string>

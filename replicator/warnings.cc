@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kValue = "…";
 
 constexpr WarningText kTexts[] = {
-    // What is no longer as the last apply left it.
+    // Differences from the state after the last apply.
     {"table_gone_or_renamed", "table … is gone or has another name; run `lockstep apply`"},
     {"table_gone", "table … is gone"},
     {"column_gone", "column … of table … is gone"},

@@ -1,5 +1,5 @@
-// The commands, their options and arguments as plain data: what man pages and completions are made from, so
-// that they say what --help says.
+// The commands, their options and arguments as plain data: the source of man pages and completions, so that
+// they agree with --help.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What one configuration file says: one pipeline, its source, its Elasticsearch and its indices. Plain values
-// with their defaults. docs/configuration.md is the reference; a test compares it with the table in
+// The contents of one configuration file: one pipeline, its source, its Elasticsearch and its indices. Plain
+// values with their defaults. docs/configuration.md is the reference; a test compares it with the table in
 // config_keys.
 #pragma once
 
@@ -112,7 +112,7 @@ struct ReplicationConfig {
   double max_refused_share = 0.5;              ///< more new dead letters among an index's documents stop it
   std::int64_t max_outbox_size = 0;            ///< bytes; beyond it nothing is captured; 0: no limit
   enum class Refresh { kInterval, kAfterBatch };
-  Refresh refresh = Refresh::kInterval;  ///< when what was written becomes searchable
+  Refresh refresh = Refresh::kInterval;  ///< when writes become searchable
 };
 
 /// Lock mode: where the locks are kept, for data that lives in Elasticsearch only.

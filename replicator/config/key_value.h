@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// The value, or what is wrong with it. Relative files are resolved against `folder`.
+/// The value, or its fault. Relative files are resolved against `folder`.
 std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder);
 
@@ -30,8 +30,8 @@ struct SecretForm {
 /// The three keys that can give a secret.
 std::array<SecretForm, 3> secret_forms(std::string_view name);
 
-/// The secret that the value of such a key leads to, or what is wrong with it. `config_file` is where it
-/// stands; relative files are resolved against its folder.
+/// The secret to which the value of such a key leads, or its fault. `config_file` has the key; relative files
+/// are resolved against its folder.
 std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
                                              const std::filesystem::path& config_file);
 

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What is wrong with the content of a mapping file. Syntax errors come with line and column.
+/// The fault in a mapping file's content. Syntax errors come with line and column.
 std::optional<TextFault> mapping_fault(std::string_view name, std::string_view content);
 
 }  // namespace lockstep

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What is read besides regular files.
+/// The files that are read besides regular ones.
 enum class Pipes {
   kRefused,  ///< nothing: who reads again and again never waits for a writer
   kRead,     ///< pipes and devices, until their end: `-c /dev/stdin`

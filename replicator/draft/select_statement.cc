@@ -183,7 +183,7 @@ class SelectReader {
             find(where + 1, {"group", "having", "window", "order", "limit", "offset", "fetch", "for"})};
   }
 
-  // " where …", without what is about the last time; empty: nothing is left.
+  // " where …", without the conditions on the last time; empty: nothing is left.
   std::string conditions(std::size_t from, std::vector<std::string>& taken_out) const {
     const Range all = where(from);
     std::vector<Range> kept;

@@ -79,7 +79,7 @@ class Drafter {
     if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
   }
 
-  // Nobody knows where paths should end.
+  // It is unknown where paths should end.
   DraftTracks without_root() const {
     DraftTracks drafted;
     for (const auto& [name, times] : documents_.reads) {
@@ -142,7 +142,7 @@ class Drafter {
     for (const Path& path : *paths) add_path(path, drafted_.tracks);
   }
 
-  // Shortest first; those that go on through the root, where it is read twice, too. None: there are too many.
+  // Shortest first; those that continue through the root, if it is read twice, too. None: there are too many.
   std::optional<std::vector<Path>> paths_from(const std::string& name) const {
     constexpr std::size_t kMaxBegun = 20'000;
     std::vector<Path> found;

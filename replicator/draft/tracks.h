@@ -1,6 +1,6 @@
 // Tracks follow from keys: which changed row changes which documents. A path leads along foreign keys, and
-// along what a view says is equal, from a table to the table of the documents. Extra paths only render too
-// much; a missing one loses changes. So every path counts, and a table without one is named, never left out.
+// along a view's equalities, from a table to the table of the documents. Extra paths only render too much; a
+// missing one loses changes. So every path counts, and a table without one is named, never left out.
 #pragma once
 
 #include <map>
@@ -43,7 +43,7 @@ struct DraftTracks {
 
 /// What leads to documents: which tables, which joins between them, and where the _id comes from.
 struct DocumentJoins {
-  std::string root;                  ///< empty: nobody knows, and every table stays without a track
+  std::string root;                  ///< empty: unknown, and every table stays without a track
   std::string root_column;           ///< of `root`; its value is the _id
   std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
   std::vector<Join> joins;

@@ -37,9 +37,9 @@ struct DraftView {
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect);
 
-/// The same of a document that somebody has described. Throws UsageError, with the description's place, also
-/// for a column that is not there, a field that is there twice, and a table that no foreign key, or several,
-/// join to the one above.
+/// The same of a described document. Throws UsageError, with the description's place, also for a column that
+/// is not there, a field that is there twice, and a table that no foreign key, or several, join to the one
+/// above.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
                      const SqlDialect& dialect);
 

@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Logs a warning of trouble that lasts. False: it was left out, since the same line came shortly before.
-/// Whoever logs trouble once offers it again while it lasts, so that no outage goes without its line.
+/// Logs a warning of trouble that lasts. False: it was left out, since the same line came shortly before. A
+/// caller that logs trouble once offers it again while it lasts, so that every outage has its line.
 bool warn_of_trouble(const std::string& message);
 
 /// As start_logging() in log.h, where the same warning or error comes at most once in `repeat_interval`.

@@ -2,8 +2,8 @@
 // process groups and sessions, or left behind by parents that have ended. A process that adopts orphans
 // (PR_SET_CHILD_SUBREAPER) keeps those below it, too.
 //
-// What it cannot reach: a process of another user, and one that somebody else starts on request (systemd-run,
-// a container's daemon, at).
+// Out of its reach: a process of another user, and one that a service starts on request (systemd-run, a
+// container's daemon, at).
 #pragma once
 
 #include <sys/types.h>

@@ -15,10 +15,10 @@ class InputEnd {
  public:
   explicit InputEnd(CaughtSignals& signals) : signals_(signals) {}
 
-  /// Says, from any thread, that the lease is lost.
+  /// Reports, from any thread, that the lease is lost.
   void lose() { lost_.set(); }
 
-  /// Why it waits no longer: the input has ended, unless it says otherwise.
+  /// Why it waits no longer: the input has ended, unless noted otherwise.
   struct Cause {
     std::optional<int> signal;  ///< TERM, INT, HUP, QUIT or ALRM came
     bool lost = false;          ///< the lease

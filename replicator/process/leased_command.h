@@ -8,8 +8,8 @@
 // When we die, by SIGKILL or otherwise, it ends the command and all below it at once, and when we are stopped
 // before the lease ends. So nothing but SIGSTOP for itself stops it, and it knows the end of the lease from
 // its start. When the guard is killed, we end them: orphans become our children then. When both are killed at
-// once, the command dies with the guard, and what it has started can go on. Another user's processes, and
-// what a service starts on request, are out of reach (descendants.h).
+// once, the command dies with the guard, and the processes that it has started can continue. Another user's
+// processes, and those that a service starts on request, are out of reach (descendants.h).
 //
 // The guard leads a process group of its own, with the command in it. Only where the terminal's foreground
 // group is not ours to change (in a script, in a pipeline) does the command stay in that group; the guard
@@ -65,7 +65,7 @@ class LeasedCommand {
   LeasedCommand(const LeasedCommand&) = delete;
   LeasedCommand& operator=(const LeasedCommand&) = delete;
 
-  /// Says, from any thread, that the lease is lost: wait() ends the command.
+  /// Reports, from any thread, that the lease is lost: wait() ends the command.
   void lose();
 
   /// Passes signals on until the command and all that it has started have ended. Returns its exit code, or
@@ -76,7 +76,7 @@ class LeasedCommand {
   /// Whether we ended it because the lease was lost.
   bool ended_by_us() const { return kill_at_.has_value() || shared_->expired.load(); }
 
-  /// The signal by which somebody killed the guard; the command was ended then.
+  /// The signal that killed the guard, if one did; the command was ended then.
   std::optional<int> guard_killed() const { return guard_killed_; }
 
  private:

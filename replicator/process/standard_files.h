@@ -1,4 +1,4 @@
-// Standard input, output and error, which whoever starts a program may have closed.
+// Standard input, output and error, which the caller of a program may have closed.
 #pragma once
 
 #include <cstddef>

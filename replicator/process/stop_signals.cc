@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-// A signal handler reaches nothing but globals. What is written there wakes the waiter.
+// A signal handler reaches nothing but globals. A write there wakes the waiter.
 int wake_descriptor = -1;
 constexpr std::uint64_t kSignalled = 1;
 constexpr std::uint64_t kDone = 1'000;  // a counter's sum: greater than any number of signals

@@ -16,10 +16,10 @@ namespace lockstep {
 /// Serves in its own threads from construction to destruction.
 class HttpEndpoint {
  public:
-  /// What it serves beside metrics and health; all must outlive it.
+  /// Its parts besides metrics and health; all must outlive it.
   struct Parts {
     const StatusPage* page = nullptr;                ///< null: no status page
-    const CertificateWatch* certificates = nullptr;  ///< null: nobody looks at them
+    const CertificateWatch* certificates = nullptr;  ///< null: they are not watched
     Waiter* waiter = nullptr;                        ///< null: no /wait
   };
 

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What the board says for the history. None: it does not know how the pipeline is.
+/// The board's sample for the history. None: it does not know how the pipeline is.
 std::optional<History::Sample> sample_of(const ReplicationProgress& progress);
 
 class Sampler {

@@ -85,7 +85,7 @@ void SlowReadings::look(ProgressBoard& board, SteadyTime now, const AskForLocks&
   log(slow, now);
 }
 
-// Without times, so that the log can tell that it is the same.
+// Without times, so that the log recognizes the same line.
 void SlowReadings::log(const std::vector<Slow>& slow, SteadyTime now) {
   std::string line;
   for (const Slow& each : slow) {

@@ -1,6 +1,6 @@
 // The status page on /: files that are the same for every pipeline, and the JSON that they show and fetch
 // again every other second. It is for people, who may see it without a password: it has no value of any row,
-// so it leaves out what a server says of a view, a job or a document; `lockstep status` has that.
+// so it leaves out a server's errors about a view, a job or a document; `lockstep status` has those.
 #pragma once
 
 #include <span>
@@ -22,8 +22,8 @@ struct Headline {
   enum class Tone {
     kGood,  ///< nothing to do
     kBusy,  ///< nothing to do, but it takes a while
-    kWarn,  ///< somebody has to see to something; the rest is followed
-    kBad,   ///< Elasticsearch falls behind, or nobody knows
+    kWarn,  ///< the operator has to see to something; the rest is followed
+    kBad,   ///< Elasticsearch falls behind, or the state is unknown
   };
   Tone tone = Tone::kGood;
   std::string word;  ///< "Following", "Nobody leads", "Waiting for Elasticsearch"

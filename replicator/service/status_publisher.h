@@ -27,7 +27,7 @@ class StatusPublisher {
     std::chrono::milliseconds idle{5'000};  ///< while it does not
   };
 
-  /// What is published of `[slo] lag`.
+  /// The published part of `[slo] lag`.
   struct Objective {
     FreshnessKeeper* keeper = nullptr;  ///< null: there is no objective
     std::function<std::unique_ptr<StatusReader>()> open_reader = {};
@@ -37,8 +37,8 @@ class StatusPublisher {
   StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, ProgressBoard& board,
                   const Clock& clock, Intervals intervals, Objective objective);
 
-  /// If this process leads, publishes that it has stopped. If it ends with an error and nobody else leads,
-  /// publishes why.
+  /// If this process leads, publishes that it has stopped. If it ends with an error and no other process
+  /// leads, publishes why.
   ~StatusPublisher();
   StatusPublisher(const StatusPublisher&) = delete;
   StatusPublisher& operator=(const StatusPublisher&) = delete;

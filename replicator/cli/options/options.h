@@ -1,4 +1,4 @@
-// What a command line may say: options, flags, arguments, and the commands below a command. Only options.cc
+// The parts of a command line: options, flags, arguments, and the commands below a command. Only options.cc
 // and command_line.cc read the headers of the library that parses it (CLI11): they take seconds to compile.
 #pragma once
 
@@ -66,7 +66,8 @@ class Options {
   CLI::App* command_;
 };
 
-/// Says that a command line names none of the commands below `command`. `names` are those: "list or show".
+/// The error for a command line that names none of the commands below `command`. `names` are those: "list or
+/// show".
 UsageError missing_subcommand(const std::string& command, const std::string& names);
 
 }  // namespace lockstep

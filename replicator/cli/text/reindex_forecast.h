@@ -1,4 +1,4 @@
-// What `reindex --dry-run` says of an index: what would change, how much room it takes, and how long.
+// The report of `reindex --dry-run` on an index: its changes, the room that they take, and how long.
 #pragma once
 
 #include <chrono>

@@ -137,7 +137,7 @@ class DeadLetters final : public Verb {
     return ExitCode::kDone;
   }
 
-  // Those of an index beside another one tell what keeps the alias from moving there.
+  // Those of an index next to another one show what keeps the alias from moving there.
   void require_live() {
     for (const AppliedIndex& index : source_->pipeline().indices) {
       const bool is_chosen =

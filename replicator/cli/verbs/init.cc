@@ -201,7 +201,7 @@ class Init final : public Verb {
     SourceConfig source;
     constexpr std::string_view kSqlite = "sqlite:";
     if (source_.starts_with(kSqlite)) {
-      // What is written down is read in another folder.
+      // The draft is read in another folder.
       source.kind = SourceConfig::Kind::kSqlite;
       source.database = fs::absolute(source_.substr(kSqlite.size())).lexically_normal();
       source.url = std::string(kSqlite) + source.database.string();
@@ -250,7 +250,7 @@ class Init final : public Verb {
     return draft;
   }
 
-  // Fields whose values nobody can tell.
+  // Fields whose values are unknown.
   static void add_unknown(const std::string& above, const std::vector<DraftField>& fields,
                           std::vector<std::string>& unknown) {
     for (const DraftField& field : fields) {
@@ -385,7 +385,7 @@ class Init final : public Verb {
   std::string pgsync_;
   std::string logstash_;
   LogstashIndex pipeline_;     // of --from-logstash
-  std::string elasticsearch_;  // empty: none was said
+  std::string elasticsearch_;  // empty: none was given
   std::string folder_;
 };
 

@@ -164,7 +164,7 @@ class Lock final : public Verb {
           NoRollForward nothing;
           refusal = acquire(manager, operation, nothing, {.limit = patience.left(), .stop = stop.token()});
         } catch (const LeaseLost& lost) {
-          // The server was away for longer than a lease, and somebody has cleared up.
+          // The server was away for longer than a lease, and another process has cleared up.
           if (lost.over()) clear_up(manager, operation);
           if (patience.left() == std::chrono::milliseconds(0))
             throw Error({"waiting for the lock", lost.what(), "try again"});
@@ -238,7 +238,8 @@ class Lock final : public Verb {
   /// For programs in other languages: the pipe to them is what holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
     const std::string variable = inheritance_of(operation);
-    ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
+    ::signal(SIGPIPE, SIG_IGN);  // without a reader of the token: an error like others, and the lock is given
+                                 // back
     std::cout << json_text({{"token", operation.token},
                             {"operation", operation.id},
                             {"environment",
@@ -283,7 +284,7 @@ class Lock final : public Verb {
     try {
       manager.release(operation);
     } catch (const Error&) {
-      // The caller reports what is worse; the lock ends with its lease.
+      // The caller reports the worse error; the lock ends with its lease.
     }
   }
 

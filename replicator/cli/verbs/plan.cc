@@ -1,4 +1,4 @@
-// `lockstep plan`: says what `apply` would do, and which privileges `run` needs.
+// `lockstep plan`: shows what `apply` would do, and which privileges `run` needs.
 #include <iostream>
 
 #include "replicator/cli/options/options.h"

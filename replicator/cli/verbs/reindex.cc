@@ -1,6 +1,6 @@
-// `lockstep reindex`: gives an index a new mapping or another view by a second one beside it, which takes its
-// place. The service does the work; this command starts it, watches it and says what is wanted of it. What
-// captures changes for another view is made here, and dropped here, since the service has no right to.
+// `lockstep reindex`: gives an index a new mapping or another view by a second one next to it, which takes
+// its place. The service does the work; this command starts it, watches it and orders its steps. The captures
+// for another view are made and dropped here, since the service has no right to.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -197,7 +197,8 @@ class ReindexVerb final : public Verb {
     return forecast;
   }
 
-  // With what `apply` would refuse, even where an older lockstep has stored no definition: starting says so.
+  // With those that `apply` would refuse, even if an older lockstep has stored no definition: starting
+  // reports it.
   std::set<std::string> redefined_aliases(
       const std::map<std::string, std::vector<DefinitionDifference>>& differences) const {
     const std::vector<std::string> aliases = definition_->redefined_aliases();

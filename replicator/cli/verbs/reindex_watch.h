@@ -1,4 +1,4 @@
-// Watches a reindex that the service does, with a progress bar. The work goes on when nobody watches.
+// Watches a reindex that the service does, with a progress bar. The work continues without it.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class ReindexWatch {
  private:
   std::optional<PipelineStatus> read(const std::string& alias);
   void show(const ReindexStatus& reindex, const PipelineStatus& status);
-  /// Once until there is something else to tell.
+  /// Shows `text` once, until it changes.
   void tell(std::string& told, const std::string& text);
 
   const StopSignals signals_;

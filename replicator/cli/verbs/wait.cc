@@ -1,4 +1,4 @@
-// `lockstep wait`: returns when Elasticsearch has what is committed, whoever replicates it.
+// `lockstep wait`: returns when Elasticsearch has everything committed, whichever process replicates it.
 #include <iostream>
 #include <optional>
 #include <string>
