@@ -63,7 +63,7 @@ class Background {
     state_->ended.wait(lock, [&]() LOCKSTEP_REQUIRES(state_->mutex) { return state_->has_ended; });
   }
 
-  /// Waits for its end, and takes what it has given; throws what it has thrown. REQUIRES: valid().
+  /// Waits for its end, and takes its result; throws its exception. REQUIRES: valid().
   Result get() {
     wait();
     const std::unique_ptr<State> state = std::move(state_);

@@ -44,7 +44,7 @@ class Condition {
     while (!is_so()) wait_scheduled(lock, SteadyTime::max());
   }
 
-  /// The same, until a time at most. Returns what `is_so()` returned last.
+  /// The same, until a time at most. Returns the last result of `is_so()`.
   template <typename Predicate>
   bool wait_until(MutexLock& lock, SteadyTime until, Predicate is_so) LOCKSTEP_CALLS_PREDICATE {
     if (Scheduler::current() == nullptr) return changed_.wait_until(lock, until, std::move(is_so));

@@ -20,7 +20,7 @@ using Statements = std::map<std::string_view, std::string_view>;
 /// of yesql). Throws std::logic_error if two have one name.
 Statements statements_of(std::span<const EmbeddedFile> files);
 
-/// The text of a statement. Throws std::logic_error when there is none of this name.
+/// The text of a statement. Throws std::logic_error if there is none of this name.
 std::string_view statement_named(const Statements& statements, std::string_view name);
 
 /// migrations/postgresql/*.sql in ascending order of their numbers.

@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   struct Parts {
     std::string doing;        ///< "creating index blogposts-000001"
     std::string cause;        ///< the text of the library or server
-    std::string remedy = {};  ///< what the reader can do; may be empty
+    std::string remedy = {};  ///< the reader's remedy; may be empty
     Retry retry = Retry::kNever;
     Server server = Server::kNone;
   };

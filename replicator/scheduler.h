@@ -34,7 +34,7 @@ class Scheduler {
   /// Until the thread's body has ended.
   virtual void join(std::uint64_t thread) = 0;
 
-  /// Until wake() of the same key, or until a time. The caller looks itself what has come.
+  /// Until wake() of the same key, or until a time. The caller looks for the cause itself.
   virtual void wait(const void* key, SteadyTime until) = 0;
 
   /// Ends all waits for the key.

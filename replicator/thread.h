@@ -41,7 +41,7 @@ class Thread {
     if (stop_) stop_->request_stop();
   }
 
-  /// Waits for its end; at once where there is none.
+  /// Waits for its end; at once if there is none.
   void join() {
     if (thread_.joinable()) thread_.join();
     if (number_ != 0) Scheduler::current()->join(std::exchange(number_, 0));

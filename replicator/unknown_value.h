@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for what
-/// `what` names. An empty value is a missing one.
+/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for the
+/// object that `what` names. An empty value is a missing one.
 Error unknown_value(const std::string& what, std::string_view field, std::string_view value);
 
 /// "reading the operation web1-…: it has no state; …"

@@ -75,7 +75,7 @@ constexpr WarningText kTexts[] = {
     {"outbox_was_full",
      "the outbox was full (replication.max_outbox_size), and changes were dropped: documents may be out of "
      "date until every index is compared with its view"},
-    // Who may do what.
+    // Rights.
     {"lead_held",
      "… holds the lock of the lead, and is no lockstep; the leader does without that lock, but end this: …"},
     {"session", "session … of role … (…)"},

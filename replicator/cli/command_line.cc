@@ -153,7 +153,7 @@ void add_texts_about_itself(CLI::App& app) {
       ->trigger_on_parse();
 }
 
-// Throws when a part of the output is lost, e.g. on a full disk.
+// Throws if a part of the output is lost, e.g. on a full disk.
 void require_written_output() {
   std::cout.flush();
   if (!std::cout) throw Error({"writing the output", "standard output does not take it"});

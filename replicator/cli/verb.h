@@ -1,5 +1,5 @@
-// One command of `lockstep`: its name, its options and what it does. Each has a file of its own; their table
-// is in verb_table.cc.
+// One command of `lockstep`: its name, its options and its work. Each has a file of its own; their table is
+// in verb_table.cc.
 #pragma once
 
 #include <memory>

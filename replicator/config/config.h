@@ -41,7 +41,7 @@ struct SourceConfig {
   std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"; without password
   std::filesystem::path database;   ///< the SQLite file, absolute; empty for PostgreSQL
   Secret password;                  ///< from the url, too; empty: ~/.pgpass or another way of PostgreSQL's
-  std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
+  std::string schema = "lockstep";  ///< the schema of outbox, checkpoint and dead letters
   std::int64_t render_connections = 2;  ///< on which PostgreSQL renders many documents at once; at least 1
 };
 
@@ -51,7 +51,7 @@ struct ElasticsearchConfig {
   std::string username;
   Secret password;
   Secret bearer_token;     ///< sent as "Authorization: Bearer …"
-  std::string aws_region;  ///< requests are signed for it (SigV4), with what follows
+  std::string aws_region;  ///< requests are signed for it (SigV4), with the keys below
   Secret aws_access_key_id;
   Secret aws_secret_access_key;
   Secret aws_session_token;  ///< of credentials that end

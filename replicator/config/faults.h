@@ -21,7 +21,7 @@ class Faults {
 
   bool empty() const { return faults_.empty(); }
 
-  /// Throws UsageError when there are faults: each on a line, in the order of the file.
+  /// Throws UsageError if there are faults: each on a line, in the order of the file.
   void throw_if_any() const;
 
  private:

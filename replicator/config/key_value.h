@@ -1,4 +1,4 @@
-// Checks one value of the file against what its key may hold. Only this and config_reader know TOML.
+// Checks one value of the file against its key. Only this and config_reader know TOML.
 #pragma once
 
 #include <toml++/toml.h>

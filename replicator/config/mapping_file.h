@@ -1,5 +1,5 @@
 // The mapping file of an index: {"settings": …, "mappings": …}, which Elasticsearch gets as it is. This
-// checks what can be checked without Elasticsearch.
+// checks it as far as possible without Elasticsearch.
 #pragma once
 
 #include <optional>

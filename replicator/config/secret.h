@@ -17,7 +17,7 @@ std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& fi
 std::variant<Secret, TextFault> secret_from_environment(const std::string& name);
 
 /// Refuses a secret that is empty or that could break out of an HTTP header or a connection string. `origin`
-/// names where it comes from.
+/// names its source.
 std::variant<Secret, TextFault> checked_secret(std::string value, const std::string& origin);
 
 }  // namespace lockstep

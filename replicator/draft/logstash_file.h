@@ -22,7 +22,7 @@ struct LogstashPlugin {
   int line = 0;
 };
 
-/// Throws UsageError, "<name>:<line>: <what>", for what Logstash would not take either.
+/// Throws UsageError, "<name>:<line>: <what>", for anything that Logstash would not take either.
 std::vector<LogstashPlugin> read_logstash_file(std::string_view name, std::string_view text);
 
 }  // namespace lockstep

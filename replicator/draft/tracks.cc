@@ -127,7 +127,7 @@ class Drafter {
                                   {}});
       return;
     }
-    // Where one of its places is not reached, tracks for the others would look as if they were all.
+    // If one of its places is not reached, tracks for the others would look as if they were all.
     if (documents_.unreached.contains(name) || (paths->empty() && name != documents_.root)) {
       UnknownTrack unknown{
           name,
@@ -318,7 +318,7 @@ class Drafter {
   const TableGraph& graph_;
   const DocumentJoins& documents_;
   const SqlDialect& dialect_;
-  std::map<std::string, std::vector<Step>> steps_;  // by where they begin
+  std::map<std::string, std::vector<Step>> steps_;  // by their beginnings
   DraftTracks drafted_;
 };
 

@@ -38,10 +38,10 @@ struct DraftTracks {
   std::vector<DraftTrack> tracks;  ///< the documents' own table first
   std::vector<UnknownTrack> unknown;
   std::vector<DraftIndex>
-      missing_indices;  ///< what tracks and view look rows up by, and no index begins with
+      missing_indices;  ///< columns for look-ups by tracks and view with which no index begins
 };
 
-/// What leads to documents: which tables, which joins between them, and where the _id comes from.
+/// The way to documents: which tables, which joins between them, and where the _id comes from.
 struct DocumentJoins {
   std::string root;                  ///< empty: unknown, and every table stays without a track
   std::string root_column;           ///< of `root`; its value is the _id

@@ -17,7 +17,7 @@ namespace lockstep {
 /// A column that is not in the view (sensitive_name.h).
 struct LeftOutColumn {
   std::string name;   ///< with its table
-  std::string field;  ///< where it would be in the document: "customer.password_hash"
+  std::string field;  ///< its place in the document: "customer.password_hash"
   std::string as;     ///< the expression that puts it there, among the others of its object
 };
 
@@ -43,8 +43,8 @@ DraftView draft_view(const TableGraph& graph, const std::string& view, const std
 DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
                      const SqlDialect& dialect);
 
-/// The table of that name, with or without its schema, in upper or lower case where that leaves one. Throws
-/// UsageError when there is none, or several.
+/// The table of that name, with or without its schema, in upper or lower case if that leaves one. Throws
+/// UsageError if there is none, or several.
 const GraphTable& table_called(const TableGraph& graph, const std::string& name);
 
 }  // namespace lockstep

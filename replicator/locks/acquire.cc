@@ -13,12 +13,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many who
-/// wait do not burden the server.
+/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many
+/// waiting clients do not burden the server.
 constexpr milliseconds kMaxPause{500};
 constexpr Backoff::Limits kBackoff{milliseconds(20), kMaxPause};
 
-/// In a queue: so long for each who stands before it and itself; and a part of the time without a move.
+/// In a queue: so long for each client ahead and itself; and a part of the time without a move.
 constexpr milliseconds kPauseOfAPlace{2};
 constexpr int kPartOfTheTimeWithoutAMove = 8;
 
@@ -92,7 +92,7 @@ class Acquisition {
     return pause_;
   }
 
-  /// False when no time is left or a stop was requested.
+  /// False if no time is left or a stop was requested.
   bool wait(milliseconds time) {
     cleared_in_a_row_ = 0;
     const auto left = std::chrono::ceil<milliseconds>(end_ - clock_.now());

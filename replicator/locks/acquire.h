@@ -1,9 +1,9 @@
 // Waits for a set of locks: for a limited time, in a queue, holding nothing meanwhile, and clearing dead
 // holders out of the way. The same over every backend.
 //
-// Nothing in an engine wakes a client that waits, so it asks again. Who is the next in the queue asks often,
-// who is far behind seldom, and all the more seldom the longer nothing moves: a lock is idle for a small part
-// of the time for which it was held. The queue only ever refuses: safety does not depend on it.
+// Nothing in an engine wakes a client that waits, so it asks again. The next in the queue asks often, one far
+// behind seldom, and all the more seldom the longer nothing moves: a lock is idle for a small part of the
+// time for which it was held. The queue only ever refuses: safety does not depend on it.
 #pragma once
 
 #include <chrono>

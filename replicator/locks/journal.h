@@ -30,7 +30,7 @@ class Journal {
   virtual FencingToken draw(FencingToken above) = 0;
 
   /// The journal's part of LockManager::resolve(). For a resolved entry kGone, with the entry in `operation`.
-  /// REQUIRES: `found` was just read. Throws LeaseLost when the entry has changed since.
+  /// REQUIRES: `found` was just read. Throws LeaseLost if the entry has changed since.
   virtual Resolution seize(const Operation& found, const std::string& by, Adoption adoption) = 0;
 
   /// Aborts an unresolved entry, whatever its lease. False if it has changed since it was read.
@@ -50,8 +50,7 @@ class Journal {
  protected:
   static constexpr int kMaxUnresolved = 10'000;
 
-  /// Returns the entry as it was written, with its tokens if it is running; none when its version was not
-  /// `expected`.
+  /// Returns the written entry, with its tokens if it is running; none if its version was not `expected`.
   virtual std::optional<Operation> write(const Operation& changed, JournalVersion expected) = 0;
 
   /// For seize().

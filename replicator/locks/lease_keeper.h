@@ -33,15 +33,15 @@ class LeaseKeeper {
   /// Watch it too: a renewal that hangs reports nothing. From any thread.
   SteadyTime good_until() const { return good_until_.load(); }
 
-  /// Runs `action` while no renewal is under way, so that it may use `locks` and `operation`. Throws what
-  /// `action` throws.
+  /// Runs `action` while no renewal is under way, so that it may use `locks` and `operation`. Throws the
+  /// exceptions of `action`.
   void between_renewals(const std::function<void()>& action);
 
   struct Loss {
     std::string reason;
-    bool over = false;  ///< the operation is resolved, and what it may still hold can be released
+    bool over = false;  ///< the operation is resolved, and its remaining locks can be released
   };
-  /// Ends the renewals: waits for one that is under way. Returns why the lease is lost; none when it is not.
+  /// Ends the renewals: waits for one that is under way. Returns why the lease is lost; none if it is not.
   std::optional<Loss> stop();
 
  private:

@@ -1,4 +1,5 @@
-// Locks for data that lives in Elasticsearch only: what a backend offers, and what holds for every backend.
+// Locks for data that lives in Elasticsearch only: the interface of a backend, and the promises of every
+// backend.
 //
 //   auto locks = open_locks(config);
 //   Operation operation = locks->open({.kind = "lock"}, tree_locks({"/clinton"}));
@@ -21,7 +22,7 @@
 // set. Hence no deadlock.
 //
 // L5. Each token is greater than all that were drawn before it. It is drawn under the locks, before the
-// commit or the adoption: so tokens grow in the order of all who hold a lock.
+// commit or the adoption: so tokens grow in the order of a lock's holders.
 //
 // L6. Each answer about a lock was true at the server at one moment. Nothing depends on a search seeing the
 // latest writes, except locks() and unresolved(), which refresh first.
@@ -33,8 +34,8 @@
 // (docs/lock-protocol.md): its lease is the one in the lock. A lock in the book's own format has no lease: it
 // counts until it is released or broken by hand.
 //
-// Not thread-safe: one for each thread. Every function throws Error when it cannot ask the server or the
-// server refuses, and when a stored lock or journal entry has a value that this lockstep does not know.
+// Not thread-safe: one for each thread. Every function throws Error if it cannot ask the server or the server
+// refuses, and if a stored lock or journal entry has a value that this lockstep does not know.
 #pragma once
 
 #include <chrono>
@@ -56,8 +57,8 @@ class LeaseLost : public std::runtime_error {
  public:
   LeaseLost(const std::string& what, bool over) : std::runtime_error(what), over_(over) {}
 
-  /// True: the operation is over (aborted), and this owner should release() what it may have locked since.
-  /// False: an adopter works under its locks, and this owner must not release them.
+  /// True: the operation is over (aborted), and this owner should release() its locks since then. False: an
+  /// adopter works under its locks, and this owner must not release them.
   bool over() const { return over_; }
 
  private:
@@ -120,7 +121,7 @@ enum class Broken {
 /// Receives the error of each unreadable lock or entry, so that one does not hide the others.
 using Unreadable = std::function<void(const Error&)>;
 
-/// For those who must know of all: throws it.
+/// For callers that must know all: throws it.
 [[noreturn]] inline void refuse_unreadable(const Error& error) {
   throw error;
 }
@@ -133,8 +134,8 @@ class LockManager {
   /// processes do the same. Call it once before anything else.
   virtual void prepare() = 0;
 
-  /// Instead of prepare(), for who only looks: makes nothing. False when there are no locks here yet; nothing
-  /// else may be called then. After true, what changes locks or the journal may not be called.
+  /// Instead of prepare(), for readers: makes nothing. False if there are no locks here yet; nothing else may
+  /// be called then. After true, functions that change locks or the journal may not be called.
   virtual bool attach() = 0;
 
   /// How long a lease lasts.
@@ -200,7 +201,7 @@ class LockManager {
   virtual Resolution resolve(const std::string& holder, const std::vector<LockName>& met,
                              Adoption adoption) = 0;
 
-  /// A journal entry; none when the journal has none.
+  /// A journal entry; none if the journal has none.
   virtual std::optional<Operation> find_operation(const std::string& id) = 0;
 
   /// All entries that are pending or running.

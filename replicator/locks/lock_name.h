@@ -51,8 +51,8 @@ struct LockRequest {
   bool operator==(const LockRequest&) const = default;
 };
 
-/// The locks of one change, each name once, in the order of the names' bytes: ancestors before what lies
-/// below them. Backends take them in this order and release them in the opposite one.
+/// The locks of one change, each name once, in the order of the names' bytes: ancestors before their
+/// descendants. Backends take them in this order and release them in the opposite one.
 using LockSet = std::vector<LockRequest>;
 
 /// Sorts requests into that order. Of several requests for one name the exclusive one stays.

@@ -41,7 +41,7 @@ using FencingToken = std::int64_t;
 inline constexpr FencingToken kMaxToken = FencingToken{1} << 53;
 
 /// The greatest number above which a token is drawn on demand. All later tokens are greater, too, so one
-/// above a number near kMaxToken would leave no room for those of everybody else.
+/// above a number near kMaxToken would leave no room for all others.
 inline constexpr FencingToken kMostExceeded = kMaxToken / 4;
 
 enum class OperationState : std::uint8_t { kPending, kRunning, kDone, kAborted };
@@ -54,11 +54,11 @@ std::optional<OperationState> operation_state(std::string_view text);
 /// The kind of a command that runs under a lock. Only its owner can finish it.
 inline constexpr const char* kLockKind = "lock";
 
-/// What an operation is going to do, in the words of the journal. Kinds other than kLockKind belong to those
-/// who can roll them forward ("mv", "rm" and "put": tree_intent.h).
+/// An operation's intention, in the words of the journal. Kinds other than kLockKind belong to the code that
+/// can roll them forward ("mv", "rm" and "put": tree_intent.h).
 struct OperationIntent {
   std::string kind = kLockKind;
-  std::string from = {};  ///< path; empty where the kind has none
+  std::string from = {};  ///< path; empty if the kind has none
   std::string to = {};
   std::string target = {};  ///< the index to change, or the command to run; for people and for adopters
   /// Operations whose command this one is a part of: their locks do not keep it out. Not in the journal.
@@ -81,7 +81,7 @@ struct Operation {
   OperationIntent intent = {};
   LockSet locks = {};  ///< all that it holds or wants, so that release() needs no search
   OperationState state = OperationState::kPending;
-  std::string owner = {};       ///< who works on it now: its own id, or its adopter's
+  std::string owner = {};       ///< its present worker: its own id, or its adopter's
   std::int64_t epoch = 1;       ///< 1, and one more for each adoption
   ServerTime lease_until = {};  ///< after that the owner counts as dead
   FencingToken token = 0;       ///< of this owner's data writes; each owner has another
@@ -90,7 +90,7 @@ struct Operation {
   std::int64_t commit = 0;
   std::string task = {};  ///< a server task that outlives the owner ("node:number")
   std::int64_t progress = 0;
-  std::string reason = {};  ///< why it was aborted, or who finished it
+  std::string reason = {};  ///< why it was aborted, or its finisher
   JournalVersion version = {};
 
   bool resolved() const { return state == OperationState::kDone || state == OperationState::kAborted; }

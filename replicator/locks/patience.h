@@ -40,7 +40,7 @@ class Patience {
  private:
   static constexpr Backoff::Limits kBackoff{std::chrono::milliseconds(50), std::chrono::milliseconds(1'000)};
 
-  /// False when the patience has ended.
+  /// False if the patience has ended.
   bool wait(std::chrono::milliseconds time) const;
 
   const std::chrono::milliseconds limit_;

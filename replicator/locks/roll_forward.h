@@ -1,4 +1,4 @@
-// Finishes what a dead owner has begun. The tree commands implement it. Without one, the locks of such an
+// Finishes a dead owner's operation. The tree commands implement it. Without one, the locks of such an
 // operation stay until `lockstep tree recover` runs.
 #pragma once
 
@@ -20,7 +20,7 @@ class RollForward {
   virtual void roll_forward(LockManager& locks, Operation& operation) = 0;
 };
 
-/// For those who adopt nothing.
+/// For callers that adopt nothing.
 class NoRollForward final : public RollForward {
  public:
   bool knows(const Operation&) const override { return false; }

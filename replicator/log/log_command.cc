@@ -37,7 +37,7 @@ std::string host_name() {
   return name;
 }
 
-// Does nothing where no journal runs.
+// Does nothing if no journal runs.
 void write_to_journal(std::vector<std::string> entries) {
   std::vector<iovec> parts;
   for (std::string& entry : entries) parts.push_back({entry.data(), entry.size()});

@@ -12,7 +12,7 @@ namespace lockstep {
 /// caller that logs trouble once offers it again while it lasts, so that every outage has its line.
 bool warn_of_trouble(const std::string& message);
 
-/// As start_logging() in log.h, where the same warning or error comes at most once in `repeat_interval`.
+/// As start_logging() in log.h, but the same warning or error comes at most once in `repeat_interval`.
 void start_logging(LogFormat format, const std::string& level, std::chrono::milliseconds repeat_interval);
 
 }  // namespace lockstep

@@ -32,9 +32,9 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 };
 
-/// What becomes true when a step and all steps before it are complete.
+/// Takes effect once a step and all steps before it are complete.
 struct StepEnd {
-  std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
+  std::optional<Position> position;     ///< of the tail; none if further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
   std::vector<WrittenPage> written;     ///< the finished pages of the due list
   /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.

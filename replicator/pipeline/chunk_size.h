@@ -12,7 +12,7 @@ class ChunkSize {
   /// No more than `most_values`, for requests of `bulk_bytes`.
   ChunkSize(std::int64_t most_values, std::size_t bulk_bytes);
 
-  /// Of the next chunk, by what the last one gave.
+  /// Of the next chunk, by the values of the last one.
   std::int64_t values() const;
 
   /// A chunk of so many has been read.

@@ -122,9 +122,9 @@ void Deployment::apply(const SourceDefinition::Progress& progress) {
   const std::string identity = source_.identity();
   std::vector<PlannedIndex> indices = plan_indices(desired(identity));
   refuse(plan(indices).obstacles);
-  // A pipeline that exists may be running. Its indices change first, so that what the source then asks for
-  // can be written (G2). A new pipeline runs nowhere, and its indices need the identity that the source gives
-  // it.
+  // A pipeline that exists may be running. Its indices change first, so that the documents for which the
+  // source then asks can be written (G2). A new pipeline runs nowhere, and its indices need the identity that
+  // the source gives it.
   if (!identity.empty()) {
     const std::vector<std::string> lost = lost_indices(indices);
     for (const std::string& alias : lost) tell(progress.step, refill_step(alias, "its index is gone"));

@@ -28,8 +28,8 @@
 namespace lockstep {
 
 struct DeploymentPlan {
-  std::vector<PlanStep> steps;     ///< what apply does
-  std::vector<Finding> obstacles;  ///< what keeps apply from doing anything
+  std::vector<PlanStep> steps;     ///< the steps of apply
+  std::vector<Finding> obstacles;  ///< obstacles to all of apply
   std::vector<IndexPlan>
       indices;  ///< of the configuration, in its order; `steps` and `obstacles` have them, too
 
@@ -48,7 +48,7 @@ class Deployment {
   Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
              std::set<std::string> adopted = {});
 
-  /// Changes nothing. Throws UsageError when the configuration does not fit the source, Error when one of the
+  /// Changes nothing. Throws UsageError if the configuration does not fit the source, Error if one of the
   /// sides cannot be asked.
   DeploymentPlan plan();
 

@@ -65,7 +65,7 @@ class DocumentNews {
   std::map<IndexId, UnwrittenDocuments> take_unwritten() { return std::exchange(unwritten_, {}); }
   std::map<IndexId, RepeatedDocuments> take_repeated() { return std::exchange(repeated_, {}); }
 
-  /// Parts of what take() would give.
+  /// Parts of the next take().
   const std::map<IndexId, std::int64_t>& documents() const { return documents_; }
   const std::vector<DeadLetter>& refused() const { return refused_; }
 

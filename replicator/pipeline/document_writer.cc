@@ -78,7 +78,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   send_waiting();
 }
 
-// First what waits behind another write, of both: others may wait behind it.
+// First those that wait behind another write, of both: others may wait behind them.
 void DocumentWriter::send_waiting() {
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
     give_up_what_waits_long(*queue);

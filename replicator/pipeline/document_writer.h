@@ -1,5 +1,5 @@
 // From rendered documents to outcomes: gathers documents into bulk requests, keeps at most one write of each
-// document in flight, and turns outcomes into what the checkpoint saves. It never waits for Elasticsearch.
+// document in flight, and turns outcomes into the checkpoint's saves. It never waits for Elasticsearch.
 //
 // W1. At most one write of a document is in flight, next to deletes of its old routings in the same request,
 //     and its writes are sent in the order in which they were submitted, those that wait here included.
@@ -8,8 +8,8 @@
 //
 // W2. Within a step, deletes under old routings have a lower version than the writes (step_documents.h).
 //
-// W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
-//     last step of a job when what the whole job has written is.
+// W3. With a refresher, a step of the tail is acknowledged once its writes are searchable, and the last step
+//     of a job once those of the whole job are.
 //
 // W4. A document that cannot be written now becomes due again: its step continues without it, and the commit
 //     that passes it makes it due. So it stops neither the others nor the loop.
@@ -85,11 +85,11 @@ class DocumentWriter {
     /// A small request of the tail has its outcomes, so long after it was submitted, with so many requests of
     /// jobs in flight.
     std::function<void(std::chrono::microseconds, std::size_t)> hear_small_change = [](auto, auto) {};
-    /// Whether the index has something due: only then it remembers what it writes there, for
-    /// is_written_since(), since what becomes due later is due as of a later version.
+    /// Whether any document of the index is due: only then it remembers its writes there, for
+    /// is_written_since(), since documents that become due later are due as of a later version.
     std::function<bool(IndexId)> is_due = [](IndexId) { return true; };
-    /// Whether a page has waited so long for room that the tail leaves it the next one: where there is one
-    /// place, small changes without end would take it every time.
+    /// Whether a page has waited so long for room that the tail leaves it the next one: if there is one
+    /// place, endless small changes would take it every time.
     std::function<bool()> page_goes_first = [] { return false; };
   };
   void connect(Others others) { others_ = std::move(others); }
@@ -99,8 +99,9 @@ class DocumentWriter {
   /// has_room_for_jobs(): so at most one step waits as a whole.
   void submit(Lane lane, StepDocuments documents, StepEnd end);
 
-  /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends what has waited
-  /// for room or for another write of its document. Such a document becomes due when that write takes long.
+  /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends the documents that
+  /// have waited for room or for another write of theirs. Such a document becomes due if that write takes
+  /// long.
   void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
@@ -121,8 +122,8 @@ class DocumentWriter {
   Acknowledged take_acknowledged();
   bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
-  /// What became of documents. REQUIRES: what could not be written is saved together with what
-  /// take_acknowledged() returns, by which the checkpoint may pass it.
+  /// The outcomes of documents. REQUIRES: the unwritten ones are saved together with the result of
+  /// take_acknowledged(), by which the checkpoint may pass them.
   DocumentNews& news() { return news_; }
 
   /// Whether Elasticsearch has acknowledged a write of the document under this version or a greater one, and
@@ -137,7 +138,7 @@ class DocumentWriter {
 
   /// How long the tail's rows took, since the last call.
   struct Delays {
-    DelayHistogram acknowledged;  ///< until Elasticsearch had acknowledged what they write
+    DelayHistogram acknowledged;  ///< until Elasticsearch had acknowledged their documents
     DelayHistogram searchable;    ///< until it was searchable, too; only with a refresher
   };
   Delays take_delays();
@@ -165,7 +166,7 @@ class DocumentWriter {
     std::int64_t refused = 0;
   };
 
-  /// Where a request comes from, or a part of one.
+  /// The origin of a request, or of a part of one.
   struct Origin {
     StepId step;
     std::optional<DueNumber> since = {};  ///< StepEnd::since
@@ -178,7 +179,7 @@ class DocumentWriter {
     Claim claim = 0;
     SteadyTime sent;
     IndexId index;
-    bool is_repeated = false;  ///< what has no outcome was refused again and again
+    bool is_repeated = false;  ///< the items without an outcome were refused again and again
     bool is_refused = false;   ///< the same, while its index takes other writes
   };
 
@@ -244,7 +245,7 @@ class DocumentWriter {
   std::unordered_map<std::uint64_t, InFlight> requests_;  // by ticket
   Queue tail_waiting_;
   Queue jobs_waiting_;
-  DocumentClaims claims_;  // of requests_ and of what waits behind them
+  DocumentClaims claims_;  // of requests_ and of the requests that wait behind them
   Claim next_claim_ = 0;
   std::uint64_t taken_over_ = 0;
   std::multiset<std::uint64_t> open_;  // numbers of requests without all their outcomes, of each part

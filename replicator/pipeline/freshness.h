@@ -39,8 +39,9 @@ class Freshness {
   /// Nothing is known of the time before `now`.
   Freshness(std::chrono::milliseconds objective, WallTime now);
 
-  /// What the leader published in pipeline_status.document `age` ago; none: it had no objective. Two machines
-  /// may differ in their clocks, so the times in it count from `now`. Throws Error when it cannot be read.
+  /// The leader's notes in pipeline_status.document, published `age` ago; none: it had no objective. Two
+  /// machines may differ in their clocks, so the times in it count from `now`. Throws Error if it cannot be
+  /// read.
   static std::optional<Freshness> published(const std::string& document, std::chrono::milliseconds age,
                                             WallTime now);
 

@@ -28,10 +28,10 @@ using std::chrono::milliseconds;
 
 constexpr auto kBusyFor = 1s;                       // after a change the next one is likely to come soon
 constexpr milliseconds kBusyPollInterval = 2ms;     // then this process checks so often, at most
-constexpr milliseconds kBusyCheckInterval = 1ms;    // likewise, where the source itself checks
+constexpr milliseconds kBusyCheckInterval = 1ms;    // likewise, if the source itself checks
 constexpr milliseconds kBusyWait = 100ms;           // for a change, while the next one is likely to come soon
 constexpr auto kSaveQuietAfter = 5s;                // saves a position that passed no change of ours,
-constexpr auto kSaveEmptyAfter = 30s;               // or where it lets next to nothing be pruned
+constexpr auto kSaveEmptyAfter = 30s;               // or if it lets next to nothing be pruned
 constexpr std::int64_t kNextToNothing = 1'000'000;  // bytes of the outbox
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr auto kStopGrace = 3s;     // for bulks in flight at the end of a leadership
@@ -45,7 +45,7 @@ Leader::Leader(const LeaderWorld& of, const LeaderPatience& patience)
       refusals_(pipeline),
       housekeeping_(chores(), steady_now()) {
   checkpoint.on_saved([this](const Acknowledged& saved) { after_save(saved); });
-  targets.note(source_mark(world.source.lead().identity()));  // where a block kept the mark out until now
+  targets.note(source_mark(world.source.lead().identity()));  // if a block kept the mark out until now
   require_nothing_given_up();
   follow_parts();
   limit_rates();
@@ -195,13 +195,13 @@ bool Leader::has_passed_the_end() {
   }
   if (writer.acknowledgements().rows() < *rows_to_the_end_) return false;
   if (!passed_end_at_) {
-    checkpoint.save(tail.position());  // with what of it is due again
+    checkpoint.save(tail.position());  // with the part of it that is due again
     passed_end_at_ = steady_now();
   }
   return jobs.all_done_since(*passed_end_at_);
 }
 
-// Throws Error when that will not be until a person has done something.
+// Throws Error if that will not be until a person has acted.
 bool Leader::caught_up() {
   if (!has_passed_the_end()) return false;
   require_nothing_given_up();

@@ -1,4 +1,4 @@
-// The replication loop: what the leader of a pipeline does, readable as a list.
+// The replication loop: the work of a pipeline's leader, readable as a list.
 #pragma once
 
 #include <set>
@@ -20,7 +20,7 @@ enum class RunUntil {
 /// Leads a pipeline: finishes its jobs and follows its changes, in one thread. It handles the failures of
 /// bulk requests itself. Its parts are there for a loop by hand. Every function may throw: Error if the
 /// source or Elasticsearch's administration fails (retryable() says whether to lead again), Deposed if
-/// another process leads now, UsageError if the configuration is not what was applied.
+/// another process leads now, UsageError if the configuration is not the applied one.
 class Leader : public LeaderParts {
  public:
   /// Becomes leader. REQUIRES: `of.source` leads (Lead::try_lead).
@@ -29,7 +29,7 @@ class Leader : public LeaderParts {
   /// some seconds. Nothing may be called afterwards.
   void run(RunUntil until, const std::stop_token& stop);
 
-  /// One turn of the loop, which waits for nothing: true when the tail or a job found work.
+  /// One turn of the loop, without waiting: true if the tail or a job found work.
   bool turn();
 
   /// Whether everything committed until now is acknowledged and saved, and no job is left but those of paused

@@ -1,5 +1,5 @@
-// What a leader is made of, and how its parts know of one another: composed here and nowhere else, so that
-// the service, commands and tests run the same pipeline. Which thread runs what: replicator/README.md.
+// The parts of a leader, and their references to one another: composed here and nowhere else, so that the
+// service, commands and tests run the same pipeline. Which thread runs what: replicator/README.md.
 #pragma once
 
 #include <chrono>
@@ -80,7 +80,7 @@ struct LeaderParts {
   const TakenLead lead;
   VersionCounter versions;
   TargetWatch targets;
-  WakeUp wake_up;  ///< outlives what calls it from other threads
+  WakeUp wake_up;  ///< outlives its callers in other threads
   BulkWriter bulks;
   std::optional<Refresher> refresher;  ///< for replication.refresh = "after_batch"
   DocumentWriter writer;

@@ -23,7 +23,7 @@ class OtherIndices : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Reloads what `apply` has left in the source, and returns it. Throws OtherIndices when the configuration
+/// Reloads the applied pipeline from the source, and returns it. Throws OtherIndices if the configuration
 /// names other indices.
 const AppliedPipeline& load_applied(const Config& config, Source& source);
 
@@ -33,7 +33,7 @@ SourceMark source_mark(const SourceIdentity& identity);
 /// What to do when the real index of `index` has no mark, or none that can be read.
 std::string remedy_of_lost_mark(const AppliedIndex& index);
 
-/// Throws Error when an index of `pipeline` carries the mark of another one.
+/// Throws Error if an index of `pipeline` carries the mark of another one.
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);
 
 /// In KnownPartners::targets, in place of an index's uuid: the index behind the alias must be compared.
@@ -47,11 +47,11 @@ struct TakenLead {
   std::map<IndexId, std::string> unfit;
 };
 
-/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and makes both
-/// sides note each other. When their last notes do not fit, one side was restored, promoted or replaced: jobs
-/// are added that compare the indices with their views. When the source is a different database, positions
-/// mean something else, so the changes in its outbox are skipped too. Throws Error when no index is fit: then
-/// it is the wrong Elasticsearch, or it refuses everything.
+/// Raises the epoch above the source's and above that of each of the pipeline's indices, and makes both sides
+/// note each other. If their last notes do not fit, one side was restored, promoted or replaced: jobs are
+/// added that compare the indices with their views. If the source is a different database, positions mean
+/// something else, so the changes in its outbox are skipped too. Throws Error if no index is fit: then it is
+/// the wrong Elasticsearch, or it refuses everything.
 TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

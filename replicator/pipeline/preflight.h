@@ -16,7 +16,7 @@ namespace lockstep {
 
 struct Preflight {
   std::vector<Finding> findings;     ///< insecure settings: the source's, then Elasticsearch's
-  std::vector<std::string> servers;  ///< who answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
+  std::vector<std::string> servers;  ///< the servers that answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
 };
 
 /// Servers that cannot be reached, and views, tracks and mappings that do not fit, are findings, no

@@ -23,7 +23,7 @@
 namespace lockstep {
 
 enum class PipelineState {
-  kConnecting,               ///< connecting to the source, or taking the lead
+  kConnecting,               ///< connecting to the source, or becoming leader
   kStandingBy,               ///< another process leads
   kBackfilling,              ///< filling a new index, and following changes meanwhile
   kFollowing,                ///< applying changes as they are committed
@@ -35,7 +35,7 @@ enum class PipelineState {
 /// "following", "waiting_for_elasticsearch", "waiting_for_source".
 std::string_view to_string(PipelineState state);
 
-/// Whether a process in this state holds the lead and replicates, or waits for Elasticsearch to do so.
+/// Whether a process in this state leads and replicates, or waits for Elasticsearch to do so.
 bool replicates(PipelineState state);
 
 /// The state with this word. None: there is no such state.
@@ -82,7 +82,7 @@ struct IndexProgress {
 /// are the source's account of the pipeline; while this process stands by, warnings and freshness, too.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
-  std::string reason;  ///< why it waits, in one line; empty when it does not
+  std::string reason;  ///< why it waits, in one line; empty if it does not
   /// Standing by: why no process is known to run the pipeline, in one line; empty: one does.
   std::string unled = {};
   /// Standing by: the state that the process that leads reports, and why it waits. None: no leader is known,
@@ -114,10 +114,10 @@ struct ReplicationProgress {
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit
-  std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
+  std::vector<std::string> warnings = {};  ///< changes in the source since the last `apply`, in words
   /// Of rows of the outbox that this process has passed, and whose capture no table has.
   std::set<CaptureId> unknown_captures = {};
-  /// This process holds the lead, or held it when it failed.
+  /// This process leads, or led when it failed.
   bool leads = false;
   /// Why this process ends unasked; empty: it does not.
   std::string fatal = {};
@@ -129,9 +129,9 @@ struct ReplicationProgress {
   int most_bulks_in_flight = 0;      ///< that Elasticsearch seems to take now
   std::int64_t most_bulk_bytes = 0;  ///< of a request, likewise
 
-  Reading loop_reads = {};  ///< what the loop waits for
+  Reading loop_reads = {};  ///< the loop's present wait
   Reading job_reads = {};   ///< a job, next to the loop
-  /// What of these takes long, who holds it up and what to do, in one line; empty: nothing does.
+  /// The long ones of these, their cause and the remedy, in one line; empty: there are none.
   std::string slow_reading = {};
   SteadyTime slow_since = {};  ///< when that began; {}: nothing takes long
 
@@ -143,7 +143,7 @@ struct ReplicationProgress {
   SteadyTime advanced_at{};
 };
 
-/// Why it waits, or what it reads from the source that takes long; empty: neither.
+/// Why it waits, or its long reading of the source; empty: neither.
 std::string why_it_waits(const ReplicationProgress& progress);
 
 /// Documents written and deleted by this process, in all indices.

@@ -1,4 +1,4 @@
-// Writes what the replication loop knows of itself to the board.
+// Writes the replication loop's state to the board.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ class ProgressReport {
   /// The board shows these, and no others, as unreadable jobs.
   void note_unreadable(const std::vector<UnreadableJob>& jobs);
 
-  /// Aliases that do not point to what searchers should see, in words. Warns of them, of jobs that cannot
-  /// continue, and of a request that Elasticsearch does not answer, at once.
+  /// Aliases that do not point to the index that searchers should see, in words. Warns of them, of jobs that
+  /// cannot continue, and of a request that Elasticsearch does not answer, at once.
   void note_troubles(const std::vector<std::string>& misplaced);
 
   /// Asks the source for the size of the outbox.

@@ -28,7 +28,7 @@ class RecentWrites {
   /// Whose the version is that a write with `version` has met.
   Owner owner_of_newer(std::size_t document, DocumentVersion version) const;
 
-  /// The same of deletions: kOthers where this process has sent none that is newer.
+  /// The same of deletions: kOthers if this process has sent none that is newer.
   Owner owner_of_newer_deletion(std::size_t document, DocumentVersion version) const;
 
  private:

@@ -23,13 +23,13 @@ IndexPlan plan_reindex(ElasticsearchClient& elasticsearch, const DesiredIndex& d
 struct ReindexOrder {
   WantedReindex wanted;
   bool is_redefined = false;  ///< the new generation has another view or other tracks than the live one
-  /// Of Reindex::max_rate, also of one that is under way. None: that keeps what it has.
+  /// Of Reindex::max_rate, also of one that is under way. None: that keeps its own.
   std::optional<std::optional<std::int64_t>> max_rate = {};
   Reindexes::Force force = Reindexes::Force::kNo;
 };
 
-/// Starts a reindex by `start`, which does what Reindexes::start() does. False: one for the same is under
-/// way, and takes over limit and force. Throws UsageError when another one is.
+/// Starts a reindex by `start`, which works like Reindexes::start(). False: one for the same is under way,
+/// and takes over limit and force. Throws UsageError if another one is.
 bool order_reindex(Reindexes& reindexes, const ReindexOrder& order,
                    const std::function<bool(const WantedReindex&)>& start);
 

@@ -435,7 +435,7 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
          "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
 }
 
-// A kept generation continues without what its view got later.
+// A kept generation continues without later columns of its view.
 std::string Reindexing::reshaped(const Reindex& reindex) {
   const AppliedIndex* const beside = parts_.pipeline.find(*reindex.beside);
   if (reindex.was_swapped || beside == nullptr) return "";

@@ -4,11 +4,11 @@
 //
 // X4. The alias moves only to a generation that has no more to be written than the live one, was compared
 //     with its view, refuses nothing that the live one has and gives everything back as it was written
-//     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. What the operator
-//     forces is refused documents and a moved alias, nothing else. Where the live one is gone there is
-//     nothing to compare with, and the other one takes its place as it is.
-// X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
-//     it can be cut off anywhere, and another process continues.
+//     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. The operator can
+//     force only refused documents and a moved alias. If the live one is gone there is nothing to compare
+//     with, and the other one takes its place as it is.
+// X5. Every step is a row in the source, and finds the remains of an interrupted step in Elasticsearch. So it
+//     can be cut off anywhere, and another process continues.
 // X6. A step that fails is tried again, with its reason in the source; it delays nothing else.
 // X7. In every state the alias is looked at, and reported unless it points to the live generation. The other
 //     one is given up only if the alias points to the live one, or if it is neither searched nor complete.
@@ -79,7 +79,7 @@ class Reindexing {
   /// turn.
   std::map<IndexId, std::int64_t> max_rates() const;
 
-  /// The aliases that do not point to the generation that searchers should see, and what to do; as of the
+  /// The aliases that do not point to the generation that searchers should see, and the remedy; as of the
   /// last look.
   std::vector<std::string> misplaced_aliases() const;
 
@@ -141,7 +141,7 @@ class Reindexing {
   std::optional<Asked> asked_;  // uses elasticsearch_
   ReindexId last_asked_;
   std::vector<Reindex> all_;                 // as of the last turn
-  std::map<std::string, std::string> told_;  // what the board has of them
+  std::map<std::string, std::string> told_;  // the board's version of them
   std::map<ReindexId, Seen> seen_;
   bool at_rest_ = true;
   bool changed_pipeline_ = false;

@@ -29,7 +29,7 @@ class RenderedSize {
   /// Bytes of so many documents in requests, as far as is known: 0 while none has come.
   std::size_t of(std::size_t documents) const;
 
-  /// What a step had before an order was carried out, and what it has now.
+  /// A step's size before an order was carried out, and its present one.
   void came(const StepSize& before, const StepSize& after);
 
  private:
@@ -41,7 +41,7 @@ class RenderedSize {
 class Rendering {
  public:
   /// Until the step has at least most of `full_bytes`, or so many documents more, or no ids are left. Takes
-  /// from `ids` what it has rendered. `sink` sees each document, too.
+  /// the rendered ones from `ids`. `sink` sees each document, too.
   void render(SourceTransaction& transaction, const AppliedIndex& index, DocumentIds& ids,
               StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents,
               const DocumentSink& sink = {});

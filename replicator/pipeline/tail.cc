@@ -65,8 +65,8 @@ CapturedChanges take_long(CapturedChanges& changes) {
   return taken;
 }
 
-// Whether any row may have changed. The changes of rows stay: what a dead leader had on its way of them may
-// land when a look at all documents is over.
+// Whether any row may have changed. The changes of rows stay: a dead leader's writes of them may land when a
+// look at all documents is over.
 bool take_everything(CapturedChanges& changes) {
   bool is_any = false;
   for (CapturedChange& change : changes) is_any |= std::exchange(change.everything, false);

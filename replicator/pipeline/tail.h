@@ -1,4 +1,4 @@
-// Follows the changes: reads what has become visible, finds and renders the documents, and hands them to the
+// Follows the changes: reads newly visible changes, finds and renders the documents, and hands them to the
 // writer, a bounded number of them in each transaction.
 #pragma once
 
@@ -32,10 +32,10 @@ class Tail {
        DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
        std::function<bool(IndexId)> is_due);
 
-  /// One transaction: true when it found work. False: nothing was committed since the last turn, the writer
-  /// has no room for documents now, or changes gather behind those that were sent just before. When a view
-  /// takes too long (reading_limit.h), the changes of its index become due for a while; of an index with a
-  /// routing it throws a ViewError.
+  /// One transaction: true if it found work. False: nothing was committed since the last turn, the writer has
+  /// no room for documents now, or changes gather behind those that were sent just before. If a view takes
+  /// too long (reading_limit.h), the changes of its index become due for a while; of an index with a routing
+  /// it throws a ViewError.
   bool turn();
 
   /// Goes back to its place before a turn that has thrown a ViewError, and forgets the changes in hand. Those
@@ -95,9 +95,9 @@ class Tail {
 
   Position position_;           // read up to here
   DocumentVersion version_;     // of the step in hand
-  Position chunk_begin_;        // where the chunk that was read last begins
+  Position chunk_begin_;        // the beginning of the last chunk
   std::deque<Piece> pieces_;    // of the chunk that was read last
-  StepEnd end_;                 // what holds when the last of pieces_ is acknowledged
+  StepEnd end_;                 // takes effect once the last of pieces_ is acknowledged
   bool is_first_step_ = false;  // of the first chunk after a rest
   std::map<IndexId, Rendering> renderings_;
   std::vector<std::pair<IndexId, std::string>> to_pause_;  // by the transaction that is open, and why

@@ -51,16 +51,16 @@ class TargetWatch {
   /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error when another index stands behind an alias than at the beginning, none, or
-  /// several, when what stands there is not this pipeline's any more, and when an unfit index has become fit;
-  /// Deposed when a later epoch writes there. The lead must be taken again.
+  /// Throws a retryable Error if another index is behind an alias than at the beginning, none, or several, if
+  /// the one there is not this pipeline's any more, and if an unfit index has become fit; Deposed if a later
+  /// epoch writes there. The process must become leader again.
   void require_same_targets();
 
   /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to something that
   /// is not this pipeline's.
   std::set<IndexId> lost();
 
-  /// Why indices are unfit, of those that were unfit at the beginning: what the last look found.
+  /// Why indices are unfit, of those that were unfit at the beginning: by the last look.
   std::map<IndexId, std::string> unfit();
 
   /// SourceMark::place of the later leader that has deposed this one; none: there is none.
@@ -88,7 +88,7 @@ class TargetWatch {
   std::optional<SourceMark> to_note_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<SourceMark> newest_ LOCKSTEP_GUARDED_BY(mutex_);  // the last that was to be noted
   bool is_noted_ LOCKSTEP_GUARDED_BY(mutex_) = true;              // nothing is left to note
-  /// The index that is not what it was at the beginning, and how.
+  /// The index that differs from the one at the beginning, and how.
   std::string replaced_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<std::string> later_ LOCKSTEP_GUARDED_BY(mutex_);     // the place of a later leader's source
   std::map<IndexId, std::string> lost_ LOCKSTEP_GUARDED_BY(mutex_);  // why

@@ -46,7 +46,7 @@ class Waiter::Course {
   }
 
   WaitAnswer run() {
-    // The first look does not ask who leads: most waits are over before that matters.
+    // The first look does not ask for the leader: most waits are over before that matters.
     Every led(kLedInterval, begun_);
     while (!stop_.stop_requested()) {
       milliseconds pause = pause_after(now() - begun_);

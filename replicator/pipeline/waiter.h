@@ -50,8 +50,7 @@ class Waiter {
   struct Words {
     std::function<std::string()>
         no_leader_reason;  ///< with the remedy; asked about once a second while there is no leader
-    std::function<std::string()>
-        leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
+    std::function<std::string()> leader_waits;  ///< the leader's own wait; empty: none; asked at the end
   };
 
   /// A wait with a refresh refreshes the aliases. It is not over while one of them points to an index without
@@ -64,8 +63,8 @@ class Waiter {
   Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, Searched searched,
          std::chrono::milliseconds request_timeout, Words words);
 
-  /// Waits for servers that are away, too. Throws UsageError when the pipeline has not been applied, Error
-  /// when a retry makes no sense.
+  /// Waits for servers that are away, too. Throws UsageError if the pipeline has not been applied, Error if a
+  /// retry makes no sense.
   WaitAnswer wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop);
 
  private:

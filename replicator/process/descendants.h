@@ -24,7 +24,7 @@ std::vector<pid_t> descendants();
 void signal_descendants(int number, pid_t spared = 0);
 
 /// Ends all of them: by SIGTERM, and from `kill_at` on by SIGKILL. Reaps this process's children. Returns
-/// false when some could not be ended within seconds. REQUIRES: this process has adopted orphans.
+/// false if some could not be ended within seconds. REQUIRES: this process has adopted orphans.
 bool end_descendants(SteadyTime kill_at);
 
 }  // namespace lockstep

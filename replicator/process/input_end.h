@@ -1,5 +1,5 @@
-// Waits for the end of standard input, for as long as a lease lasts: the other end of the pipe is who holds
-// the lock.
+// Waits for the end of standard input, for as long as a lease lasts: the other end of the pipe holds the
+// lock.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ class InputEnd {
     std::optional<int> signal;  ///< TERM, INT, HUP, QUIT or ALRM came
     bool lost = false;          ///< the lease
   };
-  /// Reads the input, and throws away what it has. The lease counts as lost once `good_until()` has passed.
+  /// Reads the input, and discards it. The lease counts as lost once `good_until()` has passed.
   Cause wait(const std::function<SteadyTime()>& good_until);
 
  private:

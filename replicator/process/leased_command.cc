@@ -132,7 +132,8 @@ void LeasedCommand::start(const InheritedDescriptors& inherited, Start& start) {
   if (pid_ == 0) {
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
-    // Also what keeps the other end of `alive` open, and sockets: a server sees them close when we die.
+    // Also descriptors that keep the other end of `alive` open, and sockets: a server sees them close when we
+    // die.
     inherited.close_others({alive[0], failure[1]});
     guard(argv.data(), envp.data(), alive[0], failure[1]);
   }

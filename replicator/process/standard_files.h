@@ -11,8 +11,8 @@ namespace lockstep {
 /// yet.
 void open_standard_files();
 
-/// All of standard input, or its beginning when that is longer than `limit` bytes. Throws Error when it
-/// cannot be read to its end.
+/// All of standard input, or its beginning if that is longer than `limit` bytes. Throws Error if it cannot
+/// be read to its end.
 std::string read_standard_input(std::size_t limit);
 
 }  // namespace lockstep

@@ -19,7 +19,7 @@ constexpr std::uint64_t kDone = 1'000;  // a counter's sum: greater than any num
 
 void ask_to_stop(int) {
   const int error = errno;
-  // The next signal does what it does by default: it ends the process.
+  // The next signal has its default effect: it ends the process.
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
   ::alarm(static_cast<unsigned>(kStopDeadline.count()));

@@ -1,4 +1,4 @@
-// Keeps what the leader notes of its objective, `[slo] lag`: from the last leader's report to the next one's.
+// Keeps the leader's notes on its objective, `[slo] lag`: from the last leader's report to the next one's.
 #pragma once
 
 #include <chrono>

@@ -13,7 +13,7 @@ struct ProbeAnswer {
   std::string text;  ///< the service's answer, in one line
 };
 
-/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error when nothing
+/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error if nothing
 /// answers within two seconds.
 ProbeAnswer ask_health(const std::string& listen, const std::string& path);
 

@@ -23,8 +23,8 @@ class HttpEndpoint {
     Waiter* waiter = nullptr;                        ///< null: no /wait
   };
 
-  /// `listen` is "host:port"; port 0 takes a free one. The references must outlive this. Throws
-  /// UsageError when another process listens there, Error when the address is not ours.
+  /// `listen` is "host:port"; port 0 takes a free one. The references must outlive this. Throws UsageError if
+  /// another process listens there, Error if the address is not ours.
   HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
                const Clock& clock, Parts parts);
   /// Ends the waits under way.

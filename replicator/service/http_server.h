@@ -56,7 +56,7 @@ class HttpServer : private httplib::Server {
   struct Connection {
     int socket = -1;
     Time deadline;
-    std::string head;  // what has come so far
+    std::string head;  // the bytes so far
   };
 
   void run(const std::stop_token& stop);

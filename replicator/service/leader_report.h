@@ -18,7 +18,7 @@ inline constexpr const char* kStoppedState = "stopped";
 /// A leader that has published nothing for so long is not running.
 inline constexpr std::chrono::seconds kSilentAfter{10};
 
-/// Whether a leader reports what it does.
+/// Whether a leader reports its work.
 bool is_running(const PipelineStatus& status);
 
 /// Whether the first leader that the pipeline has ever had leads, and has reported nothing yet.
@@ -32,7 +32,7 @@ std::string reason_of(const PipelineStatus& status);
 std::optional<FreshnessReport> freshness_of(const PipelineStatus& status);
 
 /// Documents a second of each job that advances, as a leader that runs has measured it in its leadership.
-/// Throws nlohmann::json::exception when the report cannot be read.
+/// Throws nlohmann::json::exception if the report cannot be read.
 std::map<JobId, double> job_rates_of(const PipelineStatus& status);
 
 /// Likewise of each index's due work, by its alias.

@@ -139,7 +139,7 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
     last_reason_.clear();
   }
   const bool had_worked = applies_changes(board_.read().state);  // however short the time was
-  set_leading(false);                                            // the lead went with the connection
+  set_leading(false);                                            // the leader's lock went with the connection
   enter(state, reason);
   if (std::exchange(last_reason_, reason) != reason || had_worked) is_told_ = false;
   if (!is_told_) is_told_ = warn_of_trouble(reason + "; trying again until it works");

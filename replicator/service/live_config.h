@@ -29,7 +29,7 @@ class LiveConfig {
   };
   using MakeFactory = std::function<BulkWriter::TransportFactory(const ElasticsearchConfig&)>;
 
-  /// Throws what `make_factory` throws.
+  /// Throws the errors of `make_factory`.
   LiveConfig(Config config, MakeFactory make_factory);
 
   Values values() const;
@@ -42,7 +42,7 @@ class LiveConfig {
   Values made(Config config) const;
 
   const MakeFactory make_factory_;
-  Mutex reloading_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);  // held by who takes over something; guards no member
+  Mutex reloading_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);  // held during a takeover; guards no member
   mutable Mutex mutex_;
   std::stop_source replaced_ LOCKSTEP_GUARDED_BY(mutex_);
   Values values_ LOCKSTEP_GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// Looks at the board once a second, and keeps what it sees for the charts and for `[slo] lag`.
+// Looks at the board once a second, and keeps its samples for the charts and for `[slo] lag`.
 #pragma once
 
 #include <chrono>

@@ -16,7 +16,7 @@ namespace lockstep {
 /// For one thread.
 class SlowReadings {
  public:
-  /// What the loop reads of a view, and what waits for a lock, takes long after this time.
+  /// The loop's reading of a view, or a wait for a lock, takes long after this time.
   static constexpr std::chrono::milliseconds kSlow{3'000};
   /// A page of a job, next to the loop, may take longer: no change waits for it. So may a turn of the loop
   /// that does many things.

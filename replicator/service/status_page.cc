@@ -166,7 +166,7 @@ Json job_json(const JobStatus& job, const std::map<JobId, double>& rates) {
   return job_json(same, rates);
 }
 
-// As the process knows it that writes; `document` is what the leader published.
+// As the writing process knows it; `document` is the leader's last report.
 Json counters_json(const IndexProgress& index, const ReplicationProgress& progress, const Json& document) {
   if (progress.leads)
     return {{"documents", index.documents}, {"deletes", index.deletes}, {"superseded", index.superseded}};

@@ -94,7 +94,7 @@ bool StatusPublisher::may_say_stopped(const ReplicationProgress& progress) {
   if (!last_.state.empty() || led) return true;
   if (progress.fatal.empty()) return false;
   bool others_lead = false;
-  // Our own connection may not have given the lead back yet.
+  // Our own connection may not have given up the leader's lock yet.
   if (!progress.leads) with_writer([&](StatusWriter& writer) { others_lead = writer.is_led(); });
   return !others_lead;
 }

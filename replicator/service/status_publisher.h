@@ -1,6 +1,6 @@
-// Publishes once a second in the source what the leader is doing, for `lockstep status`. It has a connection
-// of its own: it never waits for replication, and replication never waits for it. So it also finds out what
-// the loop waits for (slow_readings.h).
+// Publishes the leader's state in the source once a second, for `lockstep status`. It has a connection of its
+// own: it never waits for replication, and replication never waits for it. So it also finds out the reason of
+// the loop's waits (slow_readings.h).
 #pragma once
 
 #include <chrono>

@@ -45,7 +45,7 @@ class AwaitedWork {
  private:
   struct Known {
     std::set<JobId> jobs;  ///< that are not finished
-    DueNumber up_to;       ///< what became due later is none of it
+    DueNumber up_to;       ///< work that became due later is not part of it
   };
 
   static Known all_of(const std::vector<UnfinishedWork>& work);

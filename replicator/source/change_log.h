@@ -1,4 +1,4 @@
-// The stream of changes, for the leader's loop: what there is to do, and transactions in which to do it.
+// The stream of changes, for the leader's loop: the work, and transactions in which to do it.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class ChangeLog {
 
   /// Lets the statement that runs in begin() fail with a retryable Error; any thread may call it. It has come
   /// to its end when it returns: no later statement fails. False, and nothing is done: the source has no
-  /// page_connection(), so what takes long could be read nowhere else.
+  /// page_connection(), so a long reading is possible nowhere else.
   virtual bool cancel_reading() = 0;
 
   /// Opens a snapshot to read from.
@@ -45,8 +45,8 @@ class ChangeLog {
   virtual bool may_have_changed(const Position& position) = 0;
 
   /// Waits until may_have_changed(), at most `at_most`, checking every `check_every`. False: nothing at all
-  /// was committed in the source behind `position`, not even what changes its jobs and definitions alone.
-  /// Does not notice who begins to wait for the checkpoint meanwhile. REQUIRES: no transaction is open.
+  /// was committed in the source behind `position`, not even changes of its jobs and definitions alone. Does
+  /// not notice a client that begins to wait for the checkpoint meanwhile. REQUIRES: no transaction is open.
   virtual bool await_change(const Position& position, std::chrono::milliseconds check_every,
                             std::chrono::milliseconds at_most) = 0;
 

@@ -28,7 +28,7 @@ const IndexConfig& definition_for_reindex(const Config& config, const std::strin
 /// How `plan` describes writing all documents of an index again. `reason`: why.
 std::string repetition_text(const std::string& reason, bool is_id_changed);
 
-/// Why an index is compared with its view when these parts of its definition are what they were.
+/// Why an index is compared with its view when these parts of its definition are restored.
 std::string reason_to_compare(const std::vector<std::string>& replaced);
 
 /// The definition as one JSON text. Equal definitions have equal texts.
@@ -54,10 +54,10 @@ std::vector<std::string> redefined(const Config& config, const std::vector<Store
 void attribute_findings(const Config& config, const IndexConfig& index, std::size_t first,
                         std::vector<Finding>& findings);
 
-/// Leaves out of `fields`, those that the view of `index` has, what its documents do not get.
+/// Leaves out of `fields`, those that the view of `index` has, the ones that its documents do not get.
 void keep_fields(const IndexConfig& index, std::vector<std::string>& fields);
 
-/// What makes an index's documents, and where they are found.
+/// How an index's documents are made and found.
 struct DocumentShape {
   std::string view;
   std::string id_type;

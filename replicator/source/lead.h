@@ -1,4 +1,4 @@
-// Who leads a pipeline, and what the last leader knew of both sides.
+// A pipeline's leader, and the last leader's knowledge of both sides.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Lead {
   /// Whether some process leads.
   virtual bool is_led() = 0;
 
-  /// Throws a retryable Error when the source went back behind what its leader has saved.
+  /// Throws a retryable Error if the source went back behind its leader's last save.
   virtual SourceIdentity identity() = 0;
 
   /// Leaves a mark in the source, durably, where `progress` may come again after it went back. REQUIRES:

@@ -12,7 +12,8 @@ class OutboxMaintenance {
  public:
   virtual ~OutboxMaintenance() = default;
 
-  /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
+  /// Removes the changes that every pipeline has passed. Waits at most some 50 ms for a lock, and gives up
+  /// quietly then.
   virtual void prune() = 0;
 
   /// The same, if the outbox has a limit and comes near it; otherwise it costs a query, or nothing if no
@@ -40,9 +41,9 @@ class OutboxMaintenance {
   /// REQUIRES: leading, no transaction open.
   virtual std::vector<std::string> follow_parts() = 0;
 
-  /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or
-  /// do not fit their table any more, parts that cannot be followed, other definitions of what documents are
-  /// made of. Changes are missed, documents out of date, or more is noted than needed.
+  /// Changes in the source since the last `apply`, in words: triggers that are gone or disabled or do not fit
+  /// their table any more, parts that cannot be followed, other definitions of the documents. Changes are
+  /// missed, documents out of date, or more is noted than needed.
   virtual std::vector<std::string> differences_from_applied() = 0;
 };
 

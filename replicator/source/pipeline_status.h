@@ -31,7 +31,7 @@ struct LeaderReport {
   std::string document;             ///< its counters, as JSON
 };
 
-/// A session that holds the lock of the lead.
+/// A session that holds the leader's lock.
 struct LeadHolder {
   int pid = 0;              ///< of the database's process; 0: it has none
   std::string user;         ///< quoted
@@ -99,7 +99,7 @@ struct PipelineStatus {
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
   std::string obstacle = {};                     ///< why no process can become leader; empty: none is known
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
-  std::vector<LeadHolder> lead;                  ///< who holds its lock now
+  std::vector<LeadHolder> lead;                  ///< the present holders of its lock
   std::optional<std::vector<Standby>> standbys;  ///< none: this source does not know them
   std::vector<IndexStatus> indices;
   std::vector<ReindexStatus> reindexes;
@@ -111,7 +111,7 @@ class StatusReader {
  public:
   virtual ~StatusReader() = default;
 
-  /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
+  /// Reads one snapshot. None if the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
 };
 
@@ -130,7 +130,7 @@ struct LockWait {
   std::string application;  ///< as the holder calls itself; may be empty
 };
 
-/// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with what to do.
+/// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with the remedy.
 std::string reason_of(const LockWait& wait);
 
 /// Needs only the pipeline's name, so that it can also report why the rest of it cannot be loaded.
@@ -144,8 +144,7 @@ class StatusWriter {
   /// Whether a process leads the pipeline, this one or another. Throws Error.
   virtual bool is_led() = 0;
 
-  /// The locks that sessions of the leader wait for now; empty where the source has no such locks. Throws
-  /// Error.
+  /// The locks that sessions of the leader wait for now; empty if the source has no such locks. Throws Error.
   virtual std::vector<LockWait> lock_waits() = 0;
 };
 

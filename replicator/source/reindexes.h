@@ -12,7 +12,7 @@
 // X1. An alias has at most one reindex, and one that failed does not count.
 // X2. A step from state to state takes effect with everything that belongs to it, or not at all: the other
 //     generation's index with its tracks and its first job, the exchange of both, the end of one.
-// X3. Only who leads takes a step, and only from the state that it knows.
+// X3. Only the leader takes a step, and only from the state that it knows.
 #pragma once
 
 #include <chrono>
@@ -90,7 +90,7 @@ struct Reindex {
   std::string live_name;            ///< their real indices; empty in kCreating
   std::string beside_name;
   ReindexWish wish = ReindexWish::kNone;
-  bool is_forced = false;       ///< a person takes what refused documents and a moved alias mean
+  bool is_forced = false;       ///< a person accepts the consequences of refused documents and a moved alias
   bool was_swapped = false;     ///< the alias has moved at least once
   std::chrono::seconds keep{};  ///< how long the other generation is still followed; in kKept
   /// Documents a second at most that are written or compared to fill the new generation; none: no limit.
@@ -144,8 +144,8 @@ class Reindexes {
   virtual bool want(ReindexId reindex, ReindexWish wish, Force force) = 0;
 
   /// Takes a step from `reindex.state`. False: it is in another state by now, or an `apply` is under way and
-  /// the step has to be tried again. Throws Deposed when a later
-  /// epoch than this leads. Who follows the pipeline loads it again when the generations have changed.
+  /// the step has to be tried again. Throws Deposed if a later epoch than this leads. The leader loads the
+  /// pipeline again if the generations have changed.
   virtual bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) = 0;
 
   /// Notes why it waits; empty: it does not.

@@ -1,8 +1,8 @@
 // One committed state of the database, for callers that only read it: `verify`, paused indices,
 // `dead-letters`. Opening and closing it locks no row and delays no writer.
 //
-// Every function that reads a view throws ViewError when reading it again would fail in the same way,
-// ViewTooSlow when the source lets it wait for a lock no longer, Error otherwise.
+// Every function that reads a view throws ViewError if reading it again would fail in the same way,
+// ViewTooSlow if the source lets it wait for a lock no longer, Error otherwise.
 #pragma once
 
 #include <compare>
@@ -53,7 +53,7 @@ struct ViewPageEnd {
   bool end = false;                ///< the view has no further documents
 };
 
-/// A page of a view in the order of _id, without what the documents hold.
+/// A page of a view in the order of _id, without the documents' contents.
 struct ViewList {
   std::vector<FoundDocument> documents;
   bool end = false;  ///< the view has no further documents
@@ -81,7 +81,7 @@ class SourceSnapshot {
   virtual ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                              std::int64_t limit) = 0;
 
-  /// About how many documents the view has; none where that takes long to find out.
+  /// About how many documents the view has; none if that takes long to find out.
   virtual std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) = 0;
 
   /// Returns those of `found` that the view does not have, or has under another routing.

@@ -1,9 +1,9 @@
 // A relational database as the origin of one pipeline, whichever database it is.
 //
-// A database implements these contracts, one for each caller: Source, with what it hands out,
+// A database implements these contracts, one for each caller: Source, with its parts,
 //
-//   ChangeLog, SourceTransaction   what reads changes: the tail, the checkpoint, jobs
-//   SourceSnapshot                 what only reads: `verify`, the set-aside, `dead-letters`
+//   ChangeLog, SourceTransaction   the readers of changes: the tail, the checkpoint, jobs
+//   SourceSnapshot                 readers: `verify`, paused indices, `dead-letters`
 //   Lead                           who leads
 //   DeadLetterBox                  dead letters, for people
 //   OutboxMaintenance              pruning, the outbox's limit, missing triggers

@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// The source is not there, or is not what `apply` has left: the configuration is wrong, or a backup is being
+/// The source is not there, or not as `apply` has left it: the configuration is wrong, or a backup is being
 /// restored. A process that has seen the source waits for it; elsewhere it is a UsageError.
 class SourceAbsent : public UsageError {
  public:

@@ -13,7 +13,7 @@ struct JsonRows {
   struct Field {
     std::string name;           ///< not quoted
     std::string expression;     ///< of one row, or JSON of other rows
-    const GraphColumn* column;  ///< what the expression names; null: JSON of other rows
+    const GraphColumn* column;  ///< the column that the expression names; null: JSON of other rows
     std::string as;             ///< the name, quoted where SQL needs it
     /// Whether the expression has that name by itself.
     bool is_called_so() const { return column != nullptr && as == column->quoted; }
@@ -57,7 +57,7 @@ class SqlDialect {
   /// A JSON array of the value of the only field of each row, in their order.
   virtual std::string json_values(const JsonRows& rows, const std::string& indent) const = 0;
 
-  /// A name for a column of a query, quoted where it must be behind "as".
+  /// A name for a column of a query, quoted if necessary behind "as".
   virtual std::string label(const std::string& name) const = 0;
 
   /// Whether the database distinguishes JSON from text. Otherwise the configuration names the JSON columns.

@@ -1,5 +1,4 @@
-// Tables, their keys and what a view makes of them, whichever database has them. `init` drafts a pipeline
-// from it.
+// Tables, their keys and a view's use of them, in any database. `init` drafts a pipeline from it.
 //
 // Names of tables and columns are as SQL writes them, quoted if necessary, unless noted otherwise.
 #pragma once
@@ -50,7 +49,7 @@ struct ForeignKey {
 };
 
 struct GraphTable {
-  std::string name;    ///< schema-qualified where there are schemas
+  std::string name;    ///< schema-qualified if there are schemas
   std::string alias;   ///< its own name alone
   std::string own;     ///< the same, not quoted
   std::string schema;  ///< empty: the database has none
@@ -87,7 +86,7 @@ struct ViewShape {
   std::vector<Join> joins;           ///< the equalities of its conditions, a column at a time
   /// Rows of two places of its tables count together only where all these columns are equal.
   std::vector<Join> links;
-  std::set<std::string> unreached;  ///< tables that it reads in a place from where no links lead to the root
+  std::set<std::string> unreached;  ///< tables that it reads in a place without links to the root
   std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
                                                   ///< clause of the view
   /// Tables whose rows change the documents of other rows, and by which clause: the links lead to these.
@@ -99,7 +98,7 @@ struct ViewShape {
 
 class SqlDialect;
 
-/// One connection, for one thread. Every function throws Error when the source cannot be asked.
+/// One connection, for one thread. Every function throws Error if the source cannot be asked.
 class SchemaReader {
  public:
   virtual ~SchemaReader() = default;
@@ -115,7 +114,7 @@ class SchemaReader {
   virtual ViewShape view(const std::string& name) = 0;
 
   /// The same of a view that is not there yet: of this name, made by these statements, which are undone.
-  /// Throws UsageError also when the database refuses them.
+  /// Throws UsageError also if the database refuses them.
   virtual ViewShape drafted_view(const std::string& name, const std::string& statements) = 0;
 
   /// Whether a table, a view or anything else has this schema-qualified name.

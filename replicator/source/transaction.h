@@ -1,5 +1,5 @@
 // The leader's transaction: reads a chunk of changes or a page of a job, renders its documents from the same
-// snapshot, and records what belongs to it.
+// snapshot, and records its results.
 //
 // The contract (tests/contract/source_contract.h runs it over every implementation):
 // S1. Every change that commits is in exactly one chunk between two positions, whatever ids and transaction
@@ -7,9 +7,9 @@
 // S2. A chunk's documents come from one snapshot, which contains everything that the chunk reports.
 // S3. Snapshots of successive transactions do not go back.
 // S4. When commit() returns, everything that the transaction could see is durable: a crash of the source
-//     cannot take back what Elasticsearch is shown afterwards. may_be_shown() means that it is durable
+//     cannot take back data that Elasticsearch is shown afterwards. may_be_shown() means that it is durable
 //     already.
-// S5. commit() throws Deposed when another process took the lead before it ended; may_be_shown() does so when
+// S5. commit() throws Deposed if another process became leader before it ended; may_be_shown() does so if
 //     this happened before the snapshot.
 // S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may see it
 //     before or not. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
@@ -36,19 +36,19 @@ struct Committed {
   std::set<IndexId> due = {};  ///< indices with more due documents
 };
 
-/// At most one is open on a Source at a time. Destroying it without commit() drops what it has recorded.
+/// At most one is open on a Source at a time. Destroying it without commit() drops its records.
 class SourceTransaction : public SourceSnapshot {
  public:
   /// Takes the snapshot, if nothing has been read yet. Without it the first function that reads does so, or
   /// the opening has done so already.
   virtual void take_snapshot() {}
 
-  // --- what changed ---
+  // --- changes ---
 
   /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.
   virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
-  /// The documents of `index` that the changes lead to; none when these are not found within `limits`.
+  /// The documents of `index` that the changes lead to; none if these are not found within `limits`.
   /// REQUIRES: no change means `everything`.
   virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
                                              const std::vector<CapturedChange>& changes,
@@ -67,7 +67,7 @@ class SourceTransaction : public SourceSnapshot {
                                       const std::optional<DocumentId>& after, std::int64_t limit,
                                       std::int64_t max_bytes, const DocumentSink& sink) = 0;
 
-  // --- what commit() writes ---
+  // --- writes of commit() ---
 
   /// Adds a job over a whole index, unless one of its kind exists that has not begun.
   virtual void add_job(IndexId index, JobKind kind, const std::string& reason) = 0;
@@ -106,7 +106,7 @@ class SourceTransaction : public SourceSnapshot {
   /// caller adds jobs that compare everything.
   virtual void skip_changes() = 0;
 
-  /// Saves what Elasticsearch has acknowledged.
+  /// Saves the acknowledgements of Elasticsearch.
   virtual void save(const Acknowledged& acknowledged) = 0;
 
   /// Those of `refused`, by their positions, that are no dead letters in this snapshot. A document that
@@ -119,7 +119,7 @@ class SourceTransaction : public SourceSnapshot {
   /// everything that the snapshot sees is durable. False: commit(). Throws Deposed.
   virtual bool may_be_shown() = 0;
 
-  /// Makes the recorded writes, durably, and returns what this added. Throws Deposed.
+  /// Makes the recorded writes, durably, and returns the additions. Throws Deposed.
   virtual Committed commit() = 0;
 };
 

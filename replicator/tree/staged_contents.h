@@ -21,10 +21,10 @@ class StagedContents {
   /// `fields`: those of the document that is to be, but for its place, kind and fence.
   TreeDocument stage(const Operation& operation, const TreeIntent& intent, nlohmann::json fields);
 
-  /// Removes what an operation has staged, unless it has become a file.
+  /// Removes an operation's staged documents, except those that have become files.
   void remove(const std::string& operation);
 
-  /// Removes what resolved operations have staged.
+  /// Removes the staged documents of resolved operations.
   void clear_up(LockManager& locks);
 
  private:

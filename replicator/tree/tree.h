@@ -68,12 +68,12 @@ class Tree {
   /// What recover() needs: the locks' indices and scripts, not the index of the tree.
   void prepare_recovery();
 
-  // Each change returns none when it is done. It returns a refusal, and has changed nothing, when others kept
-  // the locks for too long or a stop was requested meanwhile. It throws TreeError for what a file system
-  // would refuse, TreeOperationLost when it was deposed, and Error.
+  // Each change returns none once it is done. It returns a refusal, and has changed nothing, if others kept
+  // the locks for too long or a stop was requested meanwhile. It throws TreeError for a change that a file
+  // system would refuse, TreeOperationLost if it was deposed, and Error.
 
-  /// Moves a file, or a directory with everything below it. `to` is the new path itself, where nothing may
-  /// exist. Does nothing when both paths are the same.
+  /// Moves a file, or a directory with everything below it. `to` is the new path itself, and must not exist.
+  /// Does nothing if both paths are the same.
   std::optional<Refusal> move(const TreePath& from, const TreePath& to, const TreeOptions& options);
 
   /// Removes a file, or a directory with everything below it.
@@ -83,16 +83,16 @@ class Tree {
   /// for contents that are too large or not UTF-8.
   std::optional<Refusal> put(const TreePath& path, const std::string& contents, const TreeOptions& options);
 
-  /// Makes a directory that has a document of its own, and so stays when it is empty. Throws TreeError when
+  /// Makes a directory that has a document of its own, and so stays when it is empty. Throws TreeError if
   /// there is a document already.
   std::optional<Refusal> make_directory(const TreePath& path, const TreeOptions& options);
 
-  /// Copies a file with all of its fields. `to` is the new path itself, where nothing may exist.
+  /// Copies a file with all of its fields. `to` is the new path itself, and must not exist.
   std::optional<Refusal> copy(const TreePath& from, const TreePath& to, const TreeOptions& options);
 
   // These take no lock: they may see a change half done.
 
-  /// The contents of a file; empty when it has none.
+  /// The contents of a file; empty if it has none.
   std::string read(const TreePath& path);
 
   /// Calls `sink` with each file whose contents have these words, like search_tree().
@@ -104,8 +104,8 @@ class Tree {
   void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink,
             const Unreadable& unreadable = refuse_unreadable);
 
-  /// Clears up what dead processes have left: finishes or aborts operations, releases locks, removes contents
-  /// that were never put.
+  /// Clears up after dead processes: finishes or aborts operations, releases locks, removes contents that
+  /// were never put.
   SweepResult recover();
 
  private:

@@ -34,12 +34,12 @@ class TreeChange {
   TreeIntent intent_;
 };
 
-/// Where a document is: its fields `path` and `name`.
+/// A document's place: its fields `path` and `name`.
 struct TreePlace {
   std::string path;
   std::string name;
 };
-/// Where a move takes a document. REQUIRES: document.is_at_or_below(from).
+/// A document's place after a move. REQUIRES: document.is_at_or_below(from).
 TreePlace moved(const TreeDocument& document, const TreePath& from, const TreePath& to);
 
 /// For the action line of a bulk item: the version that was read as a condition, and the routing.

@@ -1,4 +1,4 @@
-// Reads the documents of a tree: where they are, not their contents.
+// Reads the documents of a tree: their places, not their contents.
 //
 // A document has `name` and `path` (its directory), and perhaps `kind`: "directory" for a directory that has
 // a document of its own; any other kind, or none, is a file. A directory exists when it has a document or
@@ -76,7 +76,7 @@ class TreeDocuments {
   /// The first of the paths at which there is a file.
   std::optional<TreePath> first_file(const std::vector<TreePath>& paths);
 
-  /// The whole _source of the file at a path. Throws TreeError when there is none.
+  /// The whole _source of the file at a path. Throws TreeError if there is none.
   nlohmann::json source_at(const std::string& doing, const TreePath& path);
 
   std::int64_t count(const nlohmann::json& query);
@@ -104,7 +104,7 @@ class TreeDocuments {
 
 /// Reads a document from a hit or from the reply to a GET. path, name, kind and fence may be missing. Throws
 /// Error for one of another type, naming document and field, for a path without a name, for a fence that is
-/// no token, and when the index keeps no _source.
+/// no token, and if the index keeps no _source.
 TreeDocument read_tree_document(const nlohmann::json& hit);
 
 /// Its id, routing and version alone, which the reply to a write has too.
@@ -113,7 +113,7 @@ TreeDocument read_tree_version(const nlohmann::json& reply);
 /// The body of a search whose hits read_tree_document() can read.
 nlohmann::json tree_search_body(const nlohmann::json& query, std::size_t size);
 
-/// The hits in a search's reply. Throws Error: a retryable one when not all shards have answered.
+/// The hits in a search's reply. Throws Error: a retryable one if not all shards have answered.
 nlohmann::json tree_hits(const std::string& doing, const nlohmann::json& reply);
 
 }  // namespace lockstep

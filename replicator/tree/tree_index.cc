@@ -115,7 +115,7 @@ std::string doing_of_use(const std::string& index) {
   return "using " + index + " as a directory tree";
 }
 
-/// For those who read the tree, and for those who change it. `found`: what client.indices_of(index) gives.
+/// For readers of the tree, and for changes of it. `found`: the result of client.indices_of(index).
 void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found) {
   const std::string doing = doing_of_use(index);
   const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
@@ -137,7 +137,7 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   const json contents = object_at(properties, "contents");
   if (contents.contains("properties") || text_at(contents, "type") == "nested")
     require("contents", "is mapped as an object, and takes no text");
-  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
+  // Only read from documents. A script's first "fence": "17" makes a text of it.
   const std::string fence = text_at(object_at(properties, "fence"), "type");
   if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
     throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",

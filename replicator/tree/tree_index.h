@@ -17,7 +17,7 @@ bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 /// keep whole documents. But not for one that a pipeline writes or that is read-only.
 bool tree_can_be_read(ElasticsearchClient& client, const std::string& index);
 
-/// Throws Error when a block keeps writes out of the index. Does nothing when there is none of this name.
+/// Throws Error if a block keeps writes out of the index. Does nothing if there is none of this name.
 void require_writable_tree(ElasticsearchClient& client, const std::string& index);
 
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.

@@ -28,8 +28,8 @@ class TreeLease {
 
   FencingToken token() const { return token_; }
 
-  /// To be called before each write. Throws LeaseLost when the lease is lost, and Error when a stop is
-  /// requested, with the cause if a step fails at the time.
+  /// To be called before each write. Throws LeaseLost if the lease is lost, and Error if a stop is requested,
+  /// with the cause if a step fails at the time.
   void check();
 
   /// So many more documents are done; the next renewal writes that to the journal.

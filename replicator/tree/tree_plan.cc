@@ -170,7 +170,7 @@ TreePlan TreePlanner::everything_at(const TreeIntent& intent, TreeNode node, con
          "more than " + std::to_string(kMaxDocumentLocks) + " documents would have to be locked one by one",
          "write locking = \"tree\" in [tree], in every configuration that changes this tree"});
   } else {
-    // The server will change them. It passes over what it cannot change, so that is refused here.
+    // The server will change them. It passes over unchangeable ones, so those are refused here.
     plan.total = 0;
     documents_.scan(tree_query::at_or_below(path), kPageOfMany, [&](std::span<const TreeDocument> page) {
       plan.total += std::count_if(page.begin(), page.end(), concerned);

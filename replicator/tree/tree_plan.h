@@ -15,7 +15,7 @@ namespace lockstep {
 
 /// The documents that a change concerns.
 struct TreePlan {
-  std::vector<TreeDocument> known = {};  ///< all of them; empty when they are too many, or none
+  std::vector<TreeDocument> known = {};  ///< all of them; empty if there are too many, or none
   std::int64_t total = 0;
 };
 
@@ -33,9 +33,9 @@ class TreePlanner {
   /// Under document locking it reads the tree, and throws as plan() does.
   LockSet locks_for(const TreeIntent& intent);
 
-  /// Reads the tree: every document that the change concerns. Throws TreeError when the tree does not allow
-  /// the change, and Error for a document that it cannot change, naming it: before anything is written.
-  /// Calls `still_reading` from time to time. REQUIRES: the locks are held.
+  /// Reads the tree: every document that the change concerns. Throws TreeError if the tree does not allow the
+  /// change, and Error for a document that it cannot change, naming it: before anything is written. Calls
+  /// `still_reading` from time to time. REQUIRES: the locks are held.
   TreePlan plan(
       const TreeIntent& intent, const std::function<void()>& still_reading = [] {});
 

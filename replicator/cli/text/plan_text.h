@@ -31,7 +31,7 @@ std::string step_text(const PlanStep& step, Sql sql, Colour colour = Colour::kOf
 std::string other_aliases_text(const std::vector<std::string>& aliases);
 
 /// How each difference of an index that cannot change in place could be changed, a line each, indented; for
-/// one that `apply` can change, what `apply` leaves as it is.
+/// one that `apply` can change, the differences that `apply` leaves.
 std::string ways_text(const IndexPlan& plan);
 
 /// The statements, each with its semicolon, under a line that names the role; empty if there are none.

@@ -1,5 +1,5 @@
-// `lockstep status --watch`: a screen that is drawn again every second, and one line a second where there is
-// no terminal.
+// `lockstep status --watch`: a screen that is drawn again every second, and one line a second without a
+// terminal.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// `lockstep adopt`: takes over an index that something else has filled. Looks first, then does what `apply`
-// does; the service writes what differs.
+// `lockstep adopt`: takes over an index that another program has filled. Looks first, then works like
+// `apply`; the service writes the differing documents.
 #include <algorithm>
 #include <iostream>
 

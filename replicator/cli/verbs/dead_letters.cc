@@ -1,4 +1,4 @@
-// `lockstep dead-letters`: what Elasticsearch refused, for people to look at, to try again and to forget.
+// `lockstep dead-letters`: refused documents, for people to look at, to try again and to forget.
 #include <algorithm>
 #include <iostream>
 #include <memory>

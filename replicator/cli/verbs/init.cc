@@ -1,4 +1,4 @@
-// `lockstep init`: writes configuration, mapping and view for a first index, from what the database knows.
+// `lockstep init`: writes configuration, mapping and view for a first index, from the database's catalog.
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -38,7 +38,7 @@ void require(const std::string& option, const TextFault& fault) {
   if (!fault.what.empty()) throw UsageError(option + ": " + fault.what + "; " + fault.remedy);
 }
 
-// Each new; none is written when one is there already.
+// Each new; none is written if one is there already.
 void write_new(const std::vector<File>& files) {
   for (const File& file : files) {
     if (fs::exists(fs::symlink_status(file.path)))

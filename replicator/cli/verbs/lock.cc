@@ -31,7 +31,7 @@ constexpr std::size_t kMaxTargetBytes = 200;
 /// So much of a lease is left to end the command when it cannot be renewed.
 constexpr int kGraceOfALease = 5;
 
-/// For who has ended before the loss was noticed.
+/// For a holder that ended before the loss was noticed.
 constexpr const char* kWrittenSince =
     "writes since then may be older than those of others; check the fencing token with each "
     "write "
@@ -146,7 +146,7 @@ class Lock final : public Verb {
 
   struct Waiting {
     std::chrono::milliseconds limit;
-    ExitCode conflict;  ///< what a refusal returns
+    ExitCode conflict;  ///< the exit code after a refusal
   };
 
   /// Opens an operation that holds the locks. Returns the exit code if it did not get them.
@@ -235,7 +235,7 @@ class Lock final : public Verb {
     return static_cast<ExitCode>(code);
   }
 
-  /// For programs in other languages: the pipe to them is what holds the lock.
+  /// For programs in other languages: the pipe to them holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
     const std::string variable = inheritance_of(operation);
     ::signal(SIGPIPE, SIG_IGN);  // without a reader of the token: an error like others, and the lock is given

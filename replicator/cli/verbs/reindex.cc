@@ -125,7 +125,7 @@ class ReindexVerb final : public Verb {
       if (is_named && !dry_run_) {
         const std::optional<Reindex> known = reindex_of(source.reindexes(), index.alias);
         if (known && known->state != ReindexState::kFailed) {
-          // Its alias may be anywhere, or gone: that is what --force is for.
+          // Its alias may be anywhere, or gone: the purpose of --force.
           before[index.alias] = known->live_name;
           start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
           continue;

@@ -19,8 +19,8 @@ class ReindexWatch {
  public:
   explicit ReindexWatch(const Config& config);
 
-  /// Until the reindex of the alias is so; returns what it is then. None: it is over, and nothing is left of
-  /// it. Throws Error when it fails, or when a signal ends the watching.
+  /// Until the reindex of the alias is so; returns its status then. None: it is over, and nothing is left of
+  /// it. Throws Error if it fails, or if a signal ends the watching.
   std::optional<ReindexStatus> until(const std::string& alias,
                                      const std::function<bool(const ReindexStatus&)>& is_so);
 

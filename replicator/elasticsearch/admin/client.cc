@@ -218,7 +218,7 @@ HttpResponse ElasticsearchClient::exchange(const std::string& doing, const std::
   try {
     return transport_->perform(request);
   } catch (const ReplyTooLarge&) {
-    throw;  // only for those who have bounded it
+    throw;  // only for callers that have bounded it
   } catch (const TransportError& error) {
     throw Error({doing, error.what(), "", Retry::kLater, Server::kElasticsearch});
   }

@@ -61,7 +61,7 @@ class ElasticsearchClient {
 
   EngineInfo info();
 
-  /// The real indices behind `name`, an alias or an index; empty when there is none.
+  /// The real indices behind `name`, an alias or an index; empty if there is none.
   std::vector<IndexState> indices_of(const std::string& name);
 
   /// All indices ALIAS-NNNNNN, with or without the alias, in the order of their numbers.

@@ -3,8 +3,7 @@
 // E1. No process writes into a generation by the searchers' alias, which may move with a bulk on its way, nor
 //     by the index's own name, by which a bulk would make it again after it was deleted.
 //
-// E2. The alias moves in one call, from the index where it is expected; who else moves it meanwhile is
-//     noticed.
+// E2. The alias moves in one call, from the index where it is expected; another move meanwhile is noticed.
 //
 // E3. An index that the alias points to is never deleted, nor one that lockstep has not made, nor the only
 //     one of two that is left.
@@ -37,7 +36,7 @@ struct TwoGenerations {
 };
 
 /// Makes the next index of the alias, hidden, without refreshes and replicas, marked with the number of the
-/// reindex, and gives both their alias for writing. Throws Error when a template puts it under an alias.
+/// reindex, and gives both their alias for writing. Throws Error if a template puts it under an alias.
 TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
                              std::int64_t reindex);
 

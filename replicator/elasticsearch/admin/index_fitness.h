@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct UnfitIndex {
-  std::string problem;  ///< what the index has: "the lifecycle policy weekly, which …"
+  std::string problem;  ///< the index's setting: "the lifecycle policy weekly, which …"
   std::string remedy;
 };
 

@@ -100,7 +100,7 @@ Reach reach_of(const std::string& parameter, const json& wanted) {
   return ends_dynamic ? Reach::kEveryDocument : Reach::kLaterWrites;
 }
 
-/// An engine writes the analyzer out where a mapping names another one for searches.
+/// An engine writes the analyzer out if a mapping names another one for searches.
 bool names_default(const std::string& parameter, const json& wanted) {
   return parameter == "analyzer" && wanted == "default";
 }
@@ -121,7 +121,7 @@ struct ComparedField {
   json alone() const {
     json definition = actual;
     for (const char* const below : {"properties", "fields", "_meta"}) definition.erase(below);
-    if (name.empty()) definition = json::object();  // what the root does not name stays
+    if (name.empty()) definition = json::object();  // parts that the root does not name stay
     return definition;
   }
 };

@@ -1,4 +1,4 @@
-// The user's mapping file, {"settings": …, "mappings": …}, and what an index lacks of it.
+// The user's mapping file, {"settings": …, "mappings": …}, and its differences from an index.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,8 +15,8 @@ struct IndexMapping {
 };
 
 /// Reads the content of a mapping file; `name` is for messages. Throws UsageError, "<name>:<line>: <what>;
-/// <remedy>", for what cannot be a mapping file. Only Elasticsearch knows whether it accepts the mapping
-/// (validate_mapping).
+/// <remedy>", for anything that cannot be a mapping file. Only Elasticsearch knows whether it accepts the
+/// mapping (validate_mapping).
 IndexMapping parse_mapping(std::string_view name, std::string_view text);
 
 /// 16 hexadecimal digits that depend on the meaning of the file, not on its white space.

@@ -191,7 +191,7 @@ json wanted_settings(const DesiredIndex& desired, const IndexState& index) {
 
 enum class MappingFile {
   kNew,        ///< whether Elasticsearch takes it is not known
-  kAsApplied,  ///< what differs was changed in the index
+  kAsApplied,  ///< the difference is a change of the index
 };
 
 std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const DesiredIndex& desired,
@@ -201,7 +201,7 @@ std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const
     throw Error({"planning index " + desired.alias, *simulated.refusal, "correct the mapping file"});
   const json mappings = simulated.mappings.value_or(desired.mapping.mappings);
   std::vector<MappingDifference> differences;
-  // Each default that a file writes out would be a difference where Elasticsearch may not be asked.
+  // Each default that a file writes out would be a difference if Elasticsearch may not be asked.
   if (simulated.mappings || file == MappingFile::kNew)
     differences = compare_mappings(mappings, index.mappings);
   for (MappingDifference& difference : compare_settings(wanted_settings(desired, index), index.settings))

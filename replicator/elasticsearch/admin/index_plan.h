@@ -22,7 +22,7 @@ struct DesiredIndex {
   std::string view;
   IndexMapping mapping;
   std::string pipeline;
-  std::string identity;  ///< empty when the pipeline is not applied to the source yet
+  std::string identity;  ///< empty if the pipeline is not applied to the source yet
   /// Of the view's documents; none: not known.
   std::optional<std::vector<std::string>> fields = {};
   /// How the view's documents differ from those that the index has: "view", "column title".
@@ -46,7 +46,7 @@ struct IndexPlan {
   std::string index;                 ///< the real index; empty for kRefuse
   std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
-  std::string remedy;                ///< kReindex and kRefuse: what to do
+  std::string remedy;                ///< kReindex and kRefuse: the remedy
   /// In which way each of them can be changed, with those of the documents; of kAdopt, too. None is
   /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: changes of the index that only
   /// another one can undo.
@@ -63,15 +63,15 @@ struct IndexPlan {
 std::string_view name_of(IndexPlan::Kind kind);
 
 /// Compares and changes nothing; may create an index ALIAS-check-… and delete it at once (trial_index.h).
-/// Throws Error as the client does, and when Elasticsearch refuses the mapping.
+/// Throws Error as the client does, and if Elasticsearch refuses the mapping.
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 
-/// A refusal (kRefuse) when every document with these fields would be refused; none when the mapping takes
+/// A refusal (kRefuse) when every document with these fields would be refused; none if the mapping takes
 /// them.
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields);
 
-/// A refusal (kRefuse) when no index with the wanted mapping may be followed (index_fitness.h); none when it
+/// A refusal (kRefuse) when no index with the wanted mapping may be followed (index_fitness.h); none if it
 /// may.
 std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired);
 
@@ -80,7 +80,7 @@ std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired);
 void require_fit_index(ElasticsearchClient& client, const std::string& index);
 
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
-/// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
+/// kReindex and kRefuse, and with the remedy to reindex if Elasticsearch refuses a change in place.
 void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
 
 /// After a plan with `unwritten` was carried out, and the source was asked to write every document again.
@@ -92,15 +92,15 @@ void forget_uncompared(ElasticsearchClient& client, const DesiredIndex& desired)
 /// What an index is created with: settings, and mappings with the mark of this epoch.
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);
 
-/// Why Elasticsearch refuses a mapping; none when it accepts it. Leaves nothing behind: it simulates a
+/// Why Elasticsearch refuses a mapping; none if it accepts it. Leaves nothing behind: it simulates a
 /// template, which checks settings, analyzers and mappings as creating an index does. Without the cluster
 /// privilege manage_index_templates it creates an index ALIAS-check-… and deletes it at once.
 std::optional<std::string> validate_mapping(ElasticsearchClient& client, const std::string& alias,
                                             const IndexMapping& mapping);
 
-/// Puts the mark of an index back that this pipeline follows and that has lost it, with a doubt
-/// (IndexMark::doubt). Throws Error when `plan` is another one than to adopt an index with another name than
-/// the alias, and as adopt_index() does.
+/// Puts back the lost mark of an index that this pipeline follows, with a doubt (IndexMark::doubt). Throws
+/// Error if `plan` is another one than to adopt an index with another name than the alias, and as
+/// adopt_index() does.
 void put_mark_back(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
 
 /// The real index behind an alias of ours.
@@ -117,7 +117,7 @@ std::string remedy_of_lost_mark(const std::string& alias);
 /// readable mark.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy);
 
-/// The same of what ElasticsearchClient::indices_of(alias) has found.
+/// The same for the result of ElasticsearchClient::indices_of(alias).
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
                             const std::string& remedy);
 
@@ -125,9 +125,9 @@ MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexSta
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
-/// Records in the mark of the index behind an alias who writes there from now on, and that `settled`, if it
-/// is the mark's doubt, is one no more; leaves the rest of the mark alone. Throws Error when the mark is not
-/// that of the pipeline with this identity. Needs the index privilege `manage`.
+/// Records in the mark of the index behind an alias the writer from now on, and removes `settled` if it is
+/// the mark's doubt; leaves the rest of the mark alone. Throws Error if the mark is not that of the pipeline
+/// with this identity. Needs the index privilege `manage`.
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
                       Epoch epoch, const SourceMark& source, const std::string& settled = {});
 

@@ -73,8 +73,8 @@ bool is_forbidden(ElasticsearchClient& client, const Probe& probe, const std::st
   return try_out(client, probe.method, path, probe.body).status == kForbidden;
 }
 
-// Writes that can never apply, to the alias. Each in a request of its own: who lacks the right to one of its
-// items may write none of a request.
+// Writes that can never apply, to the alias. Each in a request of its own: a user who lacks the right to one
+// of its items may write none of a request.
 std::string missing_for_bulk(ElasticsearchClient& client, const std::string& alias) {
   std::vector<std::string> forbidden;
   for (const std::string action : {"index", "delete"}) {

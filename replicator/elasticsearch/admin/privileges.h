@@ -1,5 +1,5 @@
-// Asks beforehand whether the user of [elasticsearch] may do what lockstep does. Engines without security
-// count as allowing everything.
+// Asks beforehand whether the user of [elasticsearch] has the privileges that lockstep needs. Engines without
+// security count as allowing everything.
 #pragma once
 
 #include <string>

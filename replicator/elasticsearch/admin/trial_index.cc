@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Way = MappingDifference::Way;
 
-/// On which of its settings it depends what an index takes.
+/// The settings on which it depends what an index takes.
 json settings_for_trial(const json& settings) {
   static constexpr std::array<std::string_view, 8> kKept = {
       "index.analysis.", "index.similarity.", "index.mapping.", "index.sort.",

@@ -201,7 +201,7 @@ void BulkDelivery::note_failed() {
   if (are_many && (lifts_ == 0 || is_by_chance_)) lift();
 }
 
-// What failed by itself and is taken later did not fail for what it is.
+// An item that failed by itself and is taken later was not to blame itself.
 void BulkDelivery::note_taken(std::size_t item) {
   asked_apart_ = 0;
   if (on_wire_.size() == 1) ++alone_taken_;

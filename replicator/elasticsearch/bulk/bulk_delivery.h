@@ -21,8 +21,8 @@
 
 namespace lockstep {
 
-/// How much of a request goes into one piece, within what the congestion window allows. A piece that fails as
-/// a whole halves the limit, to find the item to blame; a piece that comes through doubles it.
+/// How much of a request goes into one piece, within the congestion window. A piece that fails as a whole
+/// halves the limit, to find the item to blame; a piece that comes through doubles it.
 class PieceLimit {
  public:
   std::size_t items() const { return items_; }
@@ -98,7 +98,7 @@ class BulkDelivery {
   /// !has_piece().
   void give_back(Outcome outcome, const RefusedItem& why);
 
-  /// Why the last item of left() was not written, or what hindered its piece.
+  /// Why the last item of left() was not written, or the obstacle to its piece.
   const RefusedItem& failure() const { return failure_; }
 
   /// What has no outcome in a result that was taken. Positions of items are those in it.

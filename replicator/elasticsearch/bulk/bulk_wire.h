@@ -35,7 +35,7 @@ class BulkWire {
   /// its ticket enters once more.
   std::optional<Pass> enter(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority);
 
-  /// The request has come back: the window learns from what it met (BulkDelivery::load()).
+  /// The request has come back: its result adjusts the window (BulkDelivery::load()).
   void leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes);
 
   /// At most so many background requests at once, at least 1. No limit at first.
@@ -58,7 +58,7 @@ class BulkWire {
   /// What Elasticsearch seems to take now.
   Limits limits() const;
 
-  /// Admits no more requests, and wakes those who wait.
+  /// Admits no more requests, and wakes waiting threads.
   void close();
 
  private:
@@ -70,7 +70,8 @@ class BulkWire {
   mutable Mutex mutex_;
   Condition freed_;  // also when closed
   CongestionWindow window_ LOCKSTEP_GUARDED_BY(mutex_);
-  mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // it notes at each look what takes long by then
+  mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // each look notes the requests that take long by
+                                                         // then
   std::size_t on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_waiting_ LOCKSTEP_GUARDED_BY(mutex_) = 0;

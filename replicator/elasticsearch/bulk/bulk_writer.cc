@@ -54,7 +54,7 @@ struct BulkWriter::Worker {
   std::unique_ptr<HttpTransport> transport;
   Backoff backoff;
   std::uint64_t ticket LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = 0;  // of the request in hand
-  /// Why the last try failed; empty when it did not.
+  /// Why the last try failed; empty if it did not.
   std::string reason LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_);
   bool takes_others LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;  // its index does, all the same
   bool stuck LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;         // a whole round brought no outcome
@@ -162,7 +162,7 @@ BulkWriterState BulkWriter::state() const {
 
 void BulkWriter::stop(milliseconds grace) {
   MutexLock lock(mutex_);
-  stopping_ = true;  // before the wire closes: who is turned away there looks here
+  stopping_ = true;  // before the wire closes: a request turned away there looks here
   wire_.close();
   queue_.clear();
   job_came_.notify_all();

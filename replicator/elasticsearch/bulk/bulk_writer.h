@@ -27,7 +27,7 @@ namespace lockstep {
 /// What the writer sees of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
   bool waiting = false;       ///< the last try failed, by no fault of its documents, and is repeated
-  std::string reason;         ///< why: one line with server and cause; empty when not waiting
+  std::string reason;         ///< why: one line with server and cause; empty if not waiting
   std::string unanswered;     ///< a request that has had no reply for long, in words; empty: there is none
   std::vector<IndexId> slow;  ///< indices that have been slow for as long (slow_writes.h)
   std::uint64_t retries = 0;  ///< requests repeated since the start
@@ -128,7 +128,7 @@ class BulkWriter {
 
   /// The body of each worker's thread.
   void run(Worker& worker);
-  /// The request with all its outcomes, but for parts that were handed over; none when stop() came first.
+  /// The request with all its outcomes, but for parts that were handed over; none if stop() came first.
   std::optional<BulkResult> deliver(Worker& worker, Job job);
   /// Gives the owner a result. None, or the last one: the worker has nothing in hand any more.
   void hand_over(std::optional<BulkResult> result);

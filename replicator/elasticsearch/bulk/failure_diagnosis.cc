@@ -84,8 +84,8 @@ bool FailureDiagnosis::give_back(HttpTransport& transport, BulkDelivery& deliver
   return true;
 }
 
-// Those first that took a write last: where several are busy, one that is not is among them. The others in
-// turn, so that not all ask the same ones.
+// Those first that took a write last: if several are busy, one that is not is among them. The others in turn,
+// so that not all ask the same ones.
 std::vector<BulkTarget> FailureDiagnosis::others_of(IndexId index) const {
   const auto own = std::ranges::find(targets_, index, &BulkTarget::index);
   if (own == targets_.end()) return {};

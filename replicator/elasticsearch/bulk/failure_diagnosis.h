@@ -28,7 +28,7 @@ struct BulkTarget {
 /// May be used by several threads at once, each with a transport of its own.
 class FailureDiagnosis {
  public:
-  /// `targets`: all indices; where one is too busy for any write, others are asked whether they take writes.
+  /// `targets`: all indices; if one is too busy for any write, others are asked whether they take writes.
   /// `timeout` of a question, at most. `may_ask`: asked before each question, from any thread.
   FailureDiagnosis(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
                    std::function<bool()> may_ask);
@@ -60,7 +60,7 @@ class FailureDiagnosis {
   const std::chrono::milliseconds timeout_;
   const std::function<bool()> may_ask_;
   mutable Mutex mutex_;
-  /// A greater number for what took a write later.
+  /// A greater number for a later write.
   std::map<IndexId, std::uint64_t> taken_ LOCKSTEP_GUARDED_BY(mutex_);
   std::uint64_t last_taken_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
 };

@@ -22,12 +22,12 @@ struct WriteProbe {
   Answer answer = Answer::kUnknown;
   int status = 0;              ///< of the item; 0: none
   std::string type;            ///< error.type when kHeld
-  std::string reason;          ///< one line, with the remedy where there is one; empty when kTaken
+  std::string reason;          ///< one line, with the remedy if there is one; empty if kTaken
   bool is_of_request = false;  ///< kUnknown, and the request as a whole was refused or cut off, at once
 };
 
 /// Asks for `alias` under the _id and the routing of `key`. Waits at most `timeout`, and half of it for a
-/// shard that is away. Never throws for what the server or the network does.
+/// shard that is away. Never throws for failures of the server or the network.
 WriteProbe probe_write(HttpTransport& transport, const std::string& alias, const DocumentKey& key,
                        std::chrono::milliseconds timeout);
 

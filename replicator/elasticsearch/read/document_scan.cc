@@ -111,7 +111,7 @@ class DocumentScan::Impl {
   ScanOptions options_;
   Scroll scroll_;
   ondemand::parser parser_;
-  HttpResponse response_;  // what page_ points into, with the parser
+  HttpResponse response_;  // page_ points into this, with the parser
   std::vector<StoredDocument> page_;
   std::int64_t given_ = 0;  // documents, on all pages
   std::int64_t total_ = 0;  // documents that the scan has, by the server

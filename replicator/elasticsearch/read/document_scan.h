@@ -33,7 +33,7 @@ class DocumentScan {
   DocumentScan& operator=(const DocumentScan&) = delete;
 
   /// The next page, valid until the next call; empty at the end. Throws Error as the client does: a retryable
-  /// one when a shard does not answer, or when the scan or a page of it is lost, and then the scan must begin
+  /// one if a shard does not answer, or if the scan or a page of it is lost, and then the scan must begin
   /// again.
   std::span<const StoredDocument> next();
 

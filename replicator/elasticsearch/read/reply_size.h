@@ -15,7 +15,7 @@ namespace lockstep {
 /// A reply is meant to stay below this, in bytes; one document may be larger.
 inline constexpr std::size_t kReplyBytes = 2 * 1024 * 1024;
 
-/// A reply of several documents is cut off where it becomes larger, and fewer are asked for.
+/// A reply of several documents is cut off if it becomes larger, and fewer are asked for.
 inline constexpr std::size_t kMostReplyBytes = 4 * kReplyBytes;
 
 /// Documents of a request when nothing is known.

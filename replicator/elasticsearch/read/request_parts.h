@@ -1,5 +1,5 @@
-// Asks for many documents in requests whose replies have a bounded size (reply_size.h). Where that is more
-// than the index allows, the server is busy, or the reply comes out larger all the same, it asks for smaller
+// Asks for many documents in requests whose replies have a bounded size (reply_size.h). If that is more than
+// the index allows, the server is busy, or the reply comes out larger all the same, it asks for smaller
 // parts. The reply for one document may be of any size.
 #pragma once
 

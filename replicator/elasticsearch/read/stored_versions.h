@@ -20,8 +20,8 @@ struct StoredVersion {
   std::int64_t primary_term = 0;
 };
 
-/// Looks up `wanted`; none where the index has no such document, which may still have the version of its
-/// removal. Sees everything that was written, refreshed or not. Throws Error as the client does.
+/// Looks up `wanted`; none if the index has no such document, which may still have the version of its
+/// removal. Sees all writes, refreshed or not. Throws Error as the client does.
 std::vector<std::optional<StoredVersion>> stored_versions(ElasticsearchClient& client,
                                                           const std::string& alias,
                                                           std::span<const DocumentLocation> wanted);

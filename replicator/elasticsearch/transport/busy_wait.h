@@ -25,8 +25,8 @@ class BusyWait {
   /// `when_busy` must outlive this.
   explicit BusyWait(const WhenBusy& when_busy);
 
-  /// Waits until the request should be sent again. Throws `busy`, with the time that was waited, when the
-  /// limit has passed, and `busy` as it is when requests are not to be sent again.
+  /// Waits until the request should be sent again. Throws `busy`, with the time waited, if the limit has
+  /// passed, and `busy` as it is if requests are not to be sent again.
   void before_next_try(const Error& busy);
 
   /// The request was answered: the next wait is for another one.

@@ -159,7 +159,7 @@ const char* remedy_for_certificate(CURL* easy) {
   }
 }
 
-/// What to do about a connection that TLS ended; null when nothing is known.
+/// The remedy for a connection that TLS ended; null if none is known.
 const char* remedy_for_tls(CURLcode code, CURL* easy) {
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:

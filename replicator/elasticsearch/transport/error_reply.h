@@ -15,7 +15,7 @@ namespace lockstep {
 inline constexpr std::size_t kMaxReasonBytes = 2'000;
 
 struct ErrorCause {
-  std::string type = {};  ///< "mapper_parsing_exception"; empty when it is no error of Elasticsearch's own
+  std::string type = {};  ///< "mapper_parsing_exception"; empty if it is no error of Elasticsearch's own
   /// A circuit breaker stopped it, or the limit of scripts compiled in a minute, whatever the status
   /// (Elasticsearch 7: 400): the same request works later.
   bool breaker = false;
@@ -28,7 +28,7 @@ struct ErrorCause {
 /// the documents.
 std::string without_values(const std::string& type, std::string_view reason);
 
-/// A reason up to where it quotes the request, with the documents in it.
+/// A reason up to its quotation of the request, with the documents in it.
 std::string without_request(std::string_view reason);
 
 /// Reads an `error` element: {"type": …, "reason": …, "caused_by": {…}}, or a bare string (type stays empty).

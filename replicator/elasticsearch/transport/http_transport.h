@@ -27,7 +27,7 @@ struct HttpResponse {
   std::string server = {};  ///< the url that replied, without credentials, for messages; may be empty
 };
 
-/// Statuses that answer what some requests ask.
+/// Statuses that are the answer to some requests.
 inline constexpr int kNotFound = 404, kConflict = 409;
 
 /// There was no reply: refused, reset, cut off, timed out. Unless `sent` is false, the server may have acted
@@ -35,7 +35,7 @@ inline constexpr int kNotFound = 404, kConflict = 409;
 class TransportError : public std::runtime_error {
  public:
   TransportError(const std::string& what, bool sent) : std::runtime_error(what), sent_(sent) {}
-  /// False when the request certainly reached no server (there was no connection).
+  /// False if the request certainly reached no server (there was no connection).
   bool sent() const { return sent_; }
 
  private:

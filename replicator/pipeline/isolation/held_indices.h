@@ -40,10 +40,10 @@ class HeldIndices {
   bool contains(IndexId index) const;
   bool empty() const;
 
-  /// Why nothing is written into the index; empty when it is not held.
+  /// Why nothing is written into the index; empty if it takes writes.
   std::string reason(IndexId index) const;
 
-  /// "posts: HTTP 403 cluster_block_exception: …"; empty when none is held.
+  /// "posts: HTTP 403 cluster_block_exception: …"; empty if all take writes.
   std::string text() const;
 
  private:

@@ -73,7 +73,7 @@ class Standing {
   std::string paused_text() const;
   std::string held_text() const { return held_.text(); }
 
-  // --- what defers an index ---
+  // --- reasons to defer an index ---
 
   /// Elasticsearch did not take a write of this document.
   void hold(const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); }
@@ -91,7 +91,7 @@ class Standing {
   /// Looks which may be read again.
   void release(SteadyTime now);
 
-  // --- what pauses it ---
+  // --- reasons to pause it ---
 
   /// Pauses the index. REQUIRES: no transaction is open.
   void pause(IndexId index, const std::string& reason);
@@ -103,8 +103,8 @@ class Standing {
   void note_paused(IndexId index, const std::string& reason);
 
   /// Takes back the paused indices that are not kept, take writes, and whose views and jobs can be read
-  /// again, and returns what that has added: the jobs that compare them. Corrects the reason of those that
-  /// something else stops now. REQUIRES: no transaction is open.
+  /// again, and returns its additions: the jobs that compare them. Corrects the reason of those with another
+  /// obstacle now. REQUIRES: no transaction is open.
   Committed take_back_readable(SteadyTime now);
 
  private:

@@ -26,7 +26,7 @@ class BackgroundShare {
   void page_took(std::int64_t documents, std::chrono::microseconds took);
 
   /// Documents of the next page: a small request that meets it in Elasticsearch waits for it, and so does the
-  /// tail where the page is read on its connection.
+  /// tail if the page is read on its connection.
   std::int64_t documents(SteadyTime now) const;
 
   /// Requests that jobs may have in flight; at least 1.

@@ -247,7 +247,7 @@ bool JobRunner::read_page(PagedWork& work) {
   }
   const PageLimits limits = limits_of(work);
   try {
-    // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
+    // Committed before the page's snapshot is taken: later changes join no job that has begun.
     if (work.lane().job && !work.has_begun()) {
       std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
       work.begin(*transaction);

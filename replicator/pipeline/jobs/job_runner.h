@@ -44,7 +44,7 @@ class JobRunner {
   /// Ignores a job that it has already.
   void add(Job job);
 
-  /// Takes note of what a commit has added.
+  /// Takes note of a commit's additions.
   void add(Committed committed);
 
   /// The due lists, as the source has them.
@@ -61,12 +61,12 @@ class JobRunner {
     share_.small_change_took(took, beside, steady_now());
   }
 
-  /// Forgets what was read here of an index, so that add() takes its jobs up again as the source has them.
+  /// Forgets the work read here of an index, so that add() takes its jobs up again as the source has them.
   /// Call it if reading one of its pages has thrown a ViewError.
   void forget(IndexId index);
 
-  /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True when
-  /// it did something.
+  /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True if it
+  /// did something.
   bool turn();
 
   /// Whether a page is being read, or was read and is not handed over.
@@ -82,7 +82,7 @@ class JobRunner {
   /// Whether every job is acknowledged and its end saved, and no document is due, apart from paused indices.
   bool all_done() const { return all_done_since(SteadyTime::max()); }
 
-  /// The same, apart from what has become due later than that.
+  /// The same, apart from work that has become due later than that.
   bool all_done_since(SteadyTime time) const;
 
   /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
@@ -96,8 +96,8 @@ class JobRunner {
     Pace pace;
   };
 
-  /// Forgets the jobs and pages that a save has finished, and returns what the jobs have measured. Call it
-  /// after each save.
+  /// Forgets the jobs and pages that a save has finished, and returns the jobs' measurements. Call it after
+  /// each save.
   std::vector<Measured> saved(const Acknowledged& acknowledged);
 
   /// Why work on the index cannot continue now; empty: it can, or waits for others.

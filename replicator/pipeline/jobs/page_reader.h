@@ -22,7 +22,7 @@ namespace lockstep {
 struct PageInStep {
   StepDocuments documents;
   PageEnd end;
-  bool is_durable = false;  ///< what it saw; else the leader has to commit first (S4)
+  bool is_durable = false;  ///< its snapshot; else the leader has to commit first (S4)
   std::chrono::microseconds took{};
 };
 
@@ -41,7 +41,7 @@ class PageReader {
   /// the page before.
   void start(PagedWork& work, const PageLimits& limits);
 
-  /// The page that was started; none: it is not read yet. Throws what reading it has thrown.
+  /// The page that was started; none: it is not read yet. Throws its reading's exception.
   std::optional<PageInStep> take();
 
  private:

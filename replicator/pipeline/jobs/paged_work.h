@@ -32,7 +32,7 @@ using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
 struct LookAhead {
   std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
   OpenClient open_client;                                 ///< the job keeps it; nothing else uses it
-  bool may_wait;  ///< for what it has asked; else others wait for this thread
+  bool may_wait;  ///< for its answers; else others wait for this thread
 };
 
 /// What a page was, once it is read.
@@ -68,8 +68,8 @@ class PagedWork {
   /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
   virtual bool is_ready() { return true; }
 
-  /// Whether it asks Elasticsearch next for what its pages have written, so that they must have their
-  /// outcomes before it is called again.
+  /// Whether it next asks Elasticsearch about the writes of its pages, so that they must have their outcomes
+  /// before it is called again.
   virtual bool awaits_outcomes() const { return false; }
 
   /// Whether the outbox keeps rows for it. Such work is asked whether it is ready even when its index takes
@@ -77,7 +77,7 @@ class PagedWork {
   virtual bool keeps_rows() const { return false; }
 
   /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
-  /// wait for the answer. False, only where it may not wait: it has not answered yet; call it again later.
+  /// wait for the answer. False, only if it may not wait: there is no answer yet; call it again later.
   /// REQUIRES: is_ready(), not all_read(), no transaction is open.
   virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
 
@@ -89,7 +89,7 @@ class PagedWork {
   virtual PageEnd read_page(SourceTransaction& transaction, StepDocuments& documents,
                             const PageLimits& limits) = 0;
 
-  /// Takes what a page has shown of the whole work. REQUIRES: no page of it is being read.
+  /// Takes a page's findings about the whole work. REQUIRES: no page of it is being read.
   virtual void note(const PageEnd& /*page*/) {}
 
   /// A server has not answered it, for this reason: it is tried again at that time.

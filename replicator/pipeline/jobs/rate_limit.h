@@ -1,4 +1,4 @@
-// Keeps a job from reading more than so many documents a second, in small pages, so that what it asks of both
+// Keeps a job from reading more than so many documents a second, in small pages, so that its load on both
 // servers is even. No threads.
 #pragma once
 

@@ -52,7 +52,7 @@ std::string digest_of(std::string_view text) {
 
 enum class Elements { kInOrder, kInAnyOrder };
 
-// Takes in what the parser reports; nlohmann's own values would cut long numbers.
+// Takes the parser's events; nlohmann's own values would cut long numbers.
 class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit CanonicalWriter(Elements elements) : elements_(elements) {}

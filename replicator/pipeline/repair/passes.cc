@@ -60,7 +60,7 @@ void Passes::compare_documents() {
   Suspects suspects;
   std::int64_t documents = 0;
   read_ids(scan);
-  // The view renders the next part while Elasticsearch gives what it has of this one.
+  // The view renders the next part while Elasticsearch gives its documents of this one.
   Background<Part> next;
   const auto begin_next = [&] {
     if (found_.empty()) return;

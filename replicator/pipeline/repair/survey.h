@@ -42,7 +42,7 @@ struct SurveyListener {
 /// How many examples of each kind a Survey has at most.
 inline constexpr std::size_t kSurveyExamples = 5;
 
-/// Throws Error when either side fails.
+/// Throws Error if either side fails.
 Survey survey(const Config& config, ViewReader& views, ElasticsearchClient& elasticsearch,
               const AppliedIndex& index, const SurveyListener& listener);
 

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kSuspects = 1'000;           // read from the index together
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that changes again and again
-constexpr auto kPatience = 5s;                     // for these, where the first wait was not longer
+constexpr auto kPatience = 5s;                     // for these, if the first wait was not longer
 constexpr auto kPoll = 50ms;                       // between looks at the pending changes
 constexpr auto kChangeOfLead = 10s;                // without a leader for longer, nothing is waited for
 
@@ -296,8 +296,8 @@ std::vector<DifferingDocument> Verification::still_refused(const AppliedIndex& i
   return refused;
 }
 
-// REQUIRES: Elasticsearch has acknowledged all that came `before`, and the view had the documents then. What
-// it has not written since would be as the view was then; what it has written may be on its way.
+// REQUIRES: Elasticsearch has acknowledged everything `before`, and the view had the documents then. Those
+// not written since would be as the view was then; written ones may be on their way.
 void Verification::judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
                                   const ViewState& before, Suspects& missing, Suspects& undecided) {
   DocumentIds ids = ids_of(suspects);
@@ -332,7 +332,7 @@ void Verification::judge_expected(const AppliedIndex& index, const std::vector<F
 }
 
 // One that is missing has no version: it may have been written and deleted between two looks. So it has to be
-// missing still when what came before another snapshot with it is applied.
+// missing still once everything before another snapshot with it is applied.
 void Verification::judge_missing(const AppliedIndex& index, Suspects missing,
                                  const std::optional<SteadyTime>& deadline, Suspects& undecided) {
   if (missing.size() == 0) return;

@@ -57,10 +57,10 @@ struct VerifiedIndex {
   /// Why the indexing of its documents is not proven, although their contents may be equal: they are written
   /// again, for a mapping that counts for later writes only, say. Empty: it is.
   std::string unproven = {};
-  /// What the view as it is has and the documents were not made from, so that it was not compared. Of a kept
-  /// generation only what `apply` is to bring in line. Empty: nothing.
+  /// Parts of the present view from which the documents were not made, and which were therefore not compared.
+  /// Of a kept generation only those that `apply` is to bring in line. Empty: nothing.
   std::string reshaped = {};
-  /// Of a kept generation: what its view got later, which it continues without. Empty: nothing.
+  /// Of a kept generation: later columns of its view, without which it continues. Empty: nothing.
   std::string without = {};
   /// Not empty: only the fields that the view has were compared, since these may add others.
   std::vector<std::string> ingest_pipelines = {};

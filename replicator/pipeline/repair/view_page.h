@@ -14,7 +14,7 @@
 namespace lockstep {
 
 struct ViewPage {
-  std::vector<FoundDocument> documents;  ///< where the view has them
+  std::vector<FoundDocument> documents;  ///< those that the view has
   std::vector<std::string> json;         ///< of each
   std::optional<DocumentId> last;        ///< the last one; none: the page is empty
   bool end = false;                      ///< the view has no further documents
@@ -32,7 +32,7 @@ enum class Compared {
 
 Compared compared_through(const std::vector<std::string>& ingest_pipelines);
 
-/// Whether a stored document is what the view gives.
+/// Whether a stored document is the view's.
 bool is_equal(Compared compared, std::string_view of_view, std::string_view stored);
 
 /// The same, in any order of its arrays' elements.
@@ -42,8 +42,8 @@ bool is_equal_in_any_order(Compared compared, std::string_view of_view, std::str
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared);
 
-/// For fetch_documents(). Valid as long as `documents` are. `json`, if it is given, is what the view has of
-/// each.
+/// For fetch_documents(). Valid as long as `documents` are. `json`, if it is given, is each one's in the
+/// view.
 std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents,
                                            const std::vector<std::string>& json = {});
 

@@ -28,7 +28,7 @@ struct DescribedIndex : DocumentShape {
 /// An index as earlier runs of `apply` have left it.
 struct AppliedIndexRow : DescribedIndex {
   int id = 0;
-  std::string definition;  ///< what the view is made of, as the database's view_parts stores it
+  std::string definition;  ///< the parts of the view, as the database's view_parts stores them
   bool followed = true;    ///< false: a reindex is about to begin with it
   std::optional<std::string>
       beside;                ///< the alias whose other generation this is; none: it is the alias's own
@@ -40,7 +40,7 @@ struct AppliedIndexRow : DescribedIndex {
 /// By alias, or by the name of a generation.
 using AppliedIndices = std::map<std::string, AppliedIndexRow>;
 
-/// They, by what they are defined.
+/// They, with their definitions.
 std::vector<StoredIndex> stored_indices_of(const AppliedIndices& indices);
 
 /// An index that is to be applied.
@@ -49,7 +49,7 @@ struct IndexToPlan {
   const Tracks& tracks;
   const AppliedIndexRow* applied;    ///< null: it is new
   bool is_filled = false;            ///< SourceDefinition::note_filled()
-  std::vector<std::string> changed;  ///< what the view is made of, and is another now
+  std::vector<std::string> changed;  ///< its parts that are different now
   std::string gap;  ///< why changes of a tracked table may have been missed; empty: none were
 };
 
@@ -60,7 +60,7 @@ struct IndexChange {
   std::vector<JobKind> jobs;  ///< to be added, in this order
 };
 
-/// None: the documents are what they are to be.
+/// None: the documents are as wanted.
 std::optional<IndexChange> plan_index(const IndexToPlan& index);
 
 /// Steps that every database has, with its own statements. `why` is a reason_to_compare().

@@ -2,7 +2,8 @@
 // found. Each index has one such list in the source, which survives the process that works through it.
 //
 // U1. Everything noted as due stays due until Elasticsearch has an outcome for each of its documents: a page
-//     is taken off when a commit has saved the outcomes, and with them what has become due again.
+//     is taken off when a commit has saved the outcomes, and with them the documents that have become due
+//     again.
 //
 // U2. A document that becomes due again is due once: where it is found, it joins the page that has it; and a
 //     rendering makes up for every page that became due before it (DueOrigin::as_of).
@@ -23,7 +24,7 @@
 
 namespace lockstep {
 
-/// Numbers what becomes due, over all indices of a source, in the order in which it does; from 1 on.
+/// Numbers due work, over all indices of a source, in the order in which it becomes due; from 1 on.
 struct DueNumber {
   std::int64_t value = 0;
   auto operator<=>(const DueNumber&) const = default;
@@ -60,7 +61,7 @@ inline constexpr std::chrono::milliseconds kTriedAgainAfter{500};
 /// Documents of one index that are due.
 struct DuePage {
   DueNumber number;
-  DueNumber since;  ///< what it comes from; itself, or older
+  DueNumber since;  ///< its origin; itself, or older
   std::optional<DocumentVersion> as_of = {};
   DocumentIds ids = {};
 };

@@ -1,5 +1,5 @@
-// The lock documents of one index, in two forms: with stored scripts where the engine has painless, and with
-// conditional writes alone where it has not, which suffices for exclusive locks.
+// The lock documents of one index, in two forms: with stored scripts if the engine has painless, and with
+// conditional writes alone if it does not, which suffices for exclusive locks.
 #pragma once
 
 #include <chrono>
@@ -40,12 +40,12 @@ class LockDocuments : public LockStore {
 
  protected:
   /// Asks for each lock, in order. Returns the first refusal, if any; the locks before and behind it may be
-  /// taken then. Throws Error, a final one for a shared lock where the engine has no scripts.
+  /// taken then. Throws Error, a final one for a shared lock if the engine has no scripts.
   virtual std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) = 0;
   /// Undoes an acquire() that was refused `at` a lock, but for places in queues.
   virtual void give_back(const LockSet& locks, const LockName& at, const Grant& grant) = 0;
 
-  /// Reads a document, refreshed or not; none when there is none.
+  /// Reads a document, refreshed or not; none if there is none.
   std::optional<StoredLock> read(const LockName& name);
   /// Reads many in one request, in order.
   std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids,
@@ -54,7 +54,7 @@ class LockDocuments : public LockStore {
   const std::string& index() const { return index_; }
 
  private:
-  /// Deletes a document; false when it is no longer in this version.
+  /// Deletes a document; false if it is no longer in this version.
   bool remove(const LockName& name, JournalVersion version);
 
   ElasticsearchClient& client_;

@@ -60,7 +60,7 @@ std::optional<ServerTime> life_in(const std::string& id, const json& source) {
   return until;
 }
 
-/// Of all documents in an index that is not marked. Throws Error when lockstep has not written all of them.
+/// Of all documents in an index that is not marked. Throws Error if lockstep has not written all of them.
 std::optional<ServerTime> life_in(ElasticsearchClient& client, const std::string& index) {
   std::optional<ServerTime> until;
   client.refresh(index);

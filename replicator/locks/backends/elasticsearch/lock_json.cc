@@ -25,7 +25,7 @@ LockName stored_name(const std::string& where, const std::string& field, const j
   return LockName::as_stored(value.get<std::string>());
 }
 
-/// Every name counts: release() frees what the entry names, and nothing else. A mode may be missing.
+/// Every name counts: release() frees the names in the entry, and nothing else. A mode may be missing.
 LockSet read_names(const StoredObject& locks) {
   for (const auto& mode : locks.fields().items()) {
     if (!lock_mode(mode.key())) throw unknown_value(locks.where(), "mode of locks", mode.key());

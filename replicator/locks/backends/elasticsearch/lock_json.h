@@ -32,7 +32,7 @@ nlohmann::json locks_json(const LockSet& locks);
 /// "the operation web1-…", for errors about its document.
 std::string place_of_operation(const std::string& id);
 
-/// lease_until of a journal entry. Throws Error when it is missing or has another type.
+/// lease_until of a journal entry. Throws Error if it is missing or has another type.
 ServerTime read_lease(const std::string& id, const nlohmann::json& source);
 
 /// Reads a journal entry from its document. from, to, target, token, task, progress and reason may be missing

@@ -131,7 +131,7 @@ class Search {
     const PostgresNode* const cte = with_query(*queries_[level], wanted->text);
     const PostgresNode* const body = cte == nullptr ? nullptr : cte->field("ctequery");
     if (body == nullptr || !body->is("QUERY") || is_true(*cte, "cterecursive")) return std::nullopt;
-    // Levels inside of the body count from where the CTE stands.
+    // Levels inside of the body count from the place of the CTE.
     const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
                                                  queries_.end());
     queries_.resize(level + 1);

@@ -21,7 +21,7 @@ struct DefinitionNote {
 };
 
 struct Difference {
-  std::string text;            ///< one sentence, with what to do; empty: documents are as they should be
+  std::string text;            ///< one sentence, with the remedy; empty: documents are as they should be
   bool loses_changes = false;  ///< a table is gone, triggers are missing or disabled, or do not fire
   std::optional<DefinitionNote> note = {};  ///< for the leader; with a `why` it settles the difference
 };

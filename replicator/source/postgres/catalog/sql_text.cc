@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-// Keywords of what reads or changes tables, apart from "from".
+// Keywords of statements that read or change tables, apart from "from".
 constexpr std::string_view kReading[] = {"table", "insert", "update", "delete", "merge"};
 
 // extract(year from d), trim(both from t): inside of their brackets "from" names no table.

@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// The names, in lower case, of what the text calls like a function, keywords such as "in" among them. None:
-/// it reads a table, writes one, or has something that this does not understand.
+/// The names, in lower case, that the text calls like a function, keywords such as "in" among them. None: it
+/// reads a table, writes one, or has a part that this does not understand.
 std::optional<std::set<std::string>> calls_of_text_without_reads(std::string_view text);
 
 }  // namespace lockstep

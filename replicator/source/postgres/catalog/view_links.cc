@@ -367,7 +367,7 @@ class Walker {
     sublink_ = nullptr;
   }
 
-  // Returns what its last statement selects.
+  // Returns the result of its last statement.
   Output in_function(const PostgresNode& call) {
     std::vector<Origins> arguments;
     for (const PostgresNode& argument : call.list("args")) {
@@ -458,12 +458,12 @@ class Walker {
   PostgresTransaction& transaction_;
   std::vector<Scope> scopes_;        // the current one, last, and those around it
   std::vector<Origins> arguments_;   // of the function whose body is walked
-  const Output* sublink_ = nullptr;  // what the query gives to whose rows something is compared
+  const Output* sublink_ = nullptr;  // the columns of the query with whose rows something is compared
   std::vector<unsigned> tables_;
   std::vector<ViewPartition> partitions_;
   std::size_t levels_ = 0;  // of partitions
   PlaceCondition conditions_;
-  std::set<std::size_t> optional_;   // places that may have no row where the query around has one
+  std::set<std::size_t> optional_;   // places that may have no row when the query around has one
   std::set<std::size_t> picked_;     // those whose rows may come out of their query, or not, for other rows
   std::set<ColumnOfPlace> present_;  // columns that are not null in any row that counts
   long id_target_ = 0;               // which column of the query that is walked next gives the _id; 0: none

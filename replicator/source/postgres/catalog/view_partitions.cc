@@ -34,7 +34,7 @@ bool reaches_other_documents(const ViewPartition& partition, const ViewLinks& li
 
 void add_shared(ViewPartition& partition, const PlaceCondition& conditions,
                 const std::set<std::size_t>& optional) {
-  // Two places may be linked by one of several conditions: then none of them is certain. Where a row may be
+  // Two places may be linked by one of several conditions: then none of them is certain. If a row may be
   // missing, null is equal to nothing.
   const auto pass = [&](const ColumnOfPlace& from, const ColumnOfPlace& to) {
     return !optional.contains(from.first) && partition.shared.contains(from) &&

@@ -1,6 +1,6 @@
-// What the documents of a view are made of besides rows: the definitions of the views, tables, functions and
-// types below it, and settings of the database. A change of one of them fires no trigger. `apply` keeps what
-// it found, and the leader, `wait` and the next `apply` compare it with the present state.
+// Parts of a view's documents besides rows: the definitions of the views, tables, functions and types below
+// it, and settings of the database. A change of one of them fires no trigger. `apply` keeps them, and the
+// leader, `wait` and the next `apply` compare them with the present state.
 #pragma once
 
 #include <map>
@@ -34,8 +34,8 @@ struct ViewParts {
   /// "function s.f(integer)" → checksum of its definition, and another one (`view_parts`).
   std::map<std::string, std::string> parts;
   std::set<std::string> whole_rows;        ///< names, quoted, of the tables that are read as whole rows
-  std::string rows;                        ///< JSON: where they are in the catalogue
-  std::string origin;                      ///< checksum of what these rows came from
+  std::string rows;                        ///< JSON: their places in the catalogue
+  std::string origin;                      ///< checksum of the source of these rows
   std::map<std::string, ViewState> views;  ///< by the names of their parts
   /// Of enums, by the names of their parts: the labels in order, each with where its row came from.
   std::map<std::string, EnumLabels> labels;

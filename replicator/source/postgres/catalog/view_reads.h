@@ -33,9 +33,9 @@ struct ViewReads {
   /// Functions of the application that are declared volatile, PostgreSQL's default: they are called for all
   /// rows behind a page.
   std::set<std::string> volatile_functions;
-  std::set<std::string> unordered;    ///< what lists rows in no order: "json_agg", "array(select …)"
-  std::set<std::string> any_rows;     ///< of what a limit or distinct on without an order takes some rows
-  std::set<std::string> environment;  ///< what depends on more than rows: "now()", "tablesample", …
+  std::set<std::string> unordered;    ///< lists of rows in no order: "json_agg", "array(select …)"
+  std::set<std::string> any_rows;     ///< limits or distinct on without an order, which take some rows
+  std::set<std::string> environment;  ///< dependencies on more than rows: "now()", "tablesample", …
   std::set<std::string> row_secured;  ///< tables whose policies show the view only a part
 
   // A role's needs besides the right to read the view itself.

@@ -104,7 +104,7 @@ bool CodePlanner::is_left_to_function(const TableDesign& table, const TableMembe
   return member.kind == 'f' || member.owner == table.relation.owner;
 }
 
-// With the patience of `apply`, since the function leaves out what another session holds.
+// With the patience of `apply`, since the function leaves out tables that another session holds.
 void CodePlanner::lock_for_function(const TableMember& member) {
   if (member.kind != 'f') lock(member.name, kForCreation);
 }

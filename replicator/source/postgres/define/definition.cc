@@ -136,7 +136,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
 }
 
 AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
-  pending(transaction);  // throws for what a newer lockstep has made
+  pending(transaction);  // throws for migrations of a newer lockstep
   return load_applied(transaction, config_.source.schema, config_.pipeline);
 }
 
@@ -182,7 +182,7 @@ std::vector<LentRight> PostgresDefinition::lent_to_generations(PostgresTransacti
   return lent_rights(transaction, followed);
 }
 
-// A session that would lend rights to the owners of what it reads may not even look for faults.
+// A session that would lend rights to the owners of the objects that it reads may not even look for faults.
 std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& transaction) {
   std::vector<LentRight> lent = lent_rights(transaction, config_);
   if (lent.empty()) lent = lent_to_generations(transaction);
@@ -296,7 +296,7 @@ std::vector<std::string> PostgresDefinition::altered_aliases() {
   return aliases;
 }
 
-// Without the migrations: who owns a part of the schema could have them run code.
+// Without the migrations: the owner of a part of the schema could have them run code.
 void PostgresDefinition::give_schema_away(const Progress& progress) {
   carry_out("handing lockstep's schema over", progress, [&](PostgresTransaction& transaction) {
     DefinitionPlan plan;

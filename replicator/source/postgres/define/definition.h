@@ -1,6 +1,6 @@
 // Brings a PostgreSQL source in line with a configuration: lockstep's own schema, the captures, the triggers.
 //
-// `plan` shows what would be done, `apply` does it, `remove` undoes it. Apart from the migrations everything
+// `plan` shows the steps, `apply` takes them, `remove` undoes it. Apart from the migrations everything
 // happens in one transaction, so a failure leaves the database as it was. A second `apply` finds nothing to
 // do.
 //
@@ -44,10 +44,10 @@ class PostgresDefinition {
   /// As SourceDefinition's.
   void note_filled(std::set<std::string> aliases) { filled_ = std::move(aliases); }
 
-  /// As SourceDefinition::plan(). Throws UsageError also when a newer lockstep has migrated the database.
+  /// As SourceDefinition::plan(). Throws UsageError also if a newer lockstep has migrated the database.
   std::vector<PlanStep> plan();
 
-  /// As SourceDefinition::apply(). The Error is retryable when a table was in use for too long.
+  /// As SourceDefinition::apply(). The Error is retryable if a table was in use for too long.
   void apply(const Progress& progress);
 
   /// As SourceDefinition's.
@@ -73,8 +73,8 @@ class PostgresDefinition {
   /// Whose definitions a design has: those that the configuration wants, or those that are applied.
   enum class Definitions { kWanted, kStored };
 
-  /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError
-  /// when there are none for it. Empty: it has no more rights.
+  /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError if
+  /// there are none for it. Empty: it has no more rights.
   std::vector<PlanStep> to_hand_over(PostgresTransaction& transaction);
   std::vector<LentRight> lent_to_generations(PostgresTransaction& transaction);
   void require_handed_over(PostgresTransaction& transaction);

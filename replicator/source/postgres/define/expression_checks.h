@@ -9,9 +9,10 @@
 
 namespace lockstep {
 
-/// Adds a warning for each such track to `findings`, and an error if a view or a track compares by `=` what a
-/// temporal key does not (TemporalKeys). An expression's calls are in its tree, and the server shows the tree
-/// of views alone: so each becomes a temporary view for a moment, which is rolled back. Changes nothing else.
+/// Adds a warning for each such track to `findings`, and an error if a view or a track compares by `=`
+/// columns that a temporal key does not (TemporalKeys). An expression's calls are in its tree, and the server
+/// shows the tree of views alone: so each becomes a temporary view for a moment, which is rolled back.
+/// Changes nothing else.
 /// REQUIRES: the transaction may write, and is never committed.
 void check_expressions(PostgresTransaction& transaction, const PipelineDesign& design,
                        std::vector<Finding>& findings);

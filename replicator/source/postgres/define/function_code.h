@@ -1,4 +1,4 @@
-// The functions that `apply` makes in lockstep's schema: what they are, how they are made, and whether the
+// The functions that `apply` makes in lockstep's schema: their code, how they are made, and whether the
 // database still has them so.
 #pragma once
 
@@ -40,7 +40,7 @@ FunctionCode resolver_function(const std::string& name, const std::string& value
 /// "lockstep.resolve_c0fc51bdc3f3f43d(bigint[])"; `schema` is quoted.
 std::string signature(const std::string& schema, const FunctionCode& function);
 
-/// Makes the function, or replaces the one of its name, and revokes it from everybody but its owner.
+/// Makes the function, or replaces the one of its name, and revokes it from every role but its owner.
 std::string create_function_sql(const std::string& schema, const FunctionCode& function);
 
 /// Whether the database has the function as create_function_sql() makes it.

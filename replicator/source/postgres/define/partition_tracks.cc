@@ -133,7 +133,7 @@ class Search {
     return !columns_at(partition.expressed, place).empty();
   }
 
-  // Whether they go from a row to others by what the partition has in common.
+  // Whether they go from a row to others by the partition's common columns.
   Leads keys_lead(Track& track, const ViewPartition& partition, const PostgresRelation& table) {
     if (!track.keys) track.keys = links_of(track, table);
     if (track.keys->tables.empty()) return Leads::kNotKnown;
@@ -157,7 +157,7 @@ class Search {
     return Leads::kToFewer;
   }
 
-  // --- what the server knows of a track's SQL ---
+  // --- the server's knowledge of a track's SQL ---
 
   static bool is_column(const TrackConfig& track, const PostgresRelation& table) {
     return std::any_of(table.columns.begin(), table.columns.end(), [&](const PostgresColumn& column) {
@@ -226,7 +226,7 @@ class Search {
     return list;
   }
 
-  // --- what to do ---
+  // --- remedies ---
 
   std::string remedy(const ViewPartition& partition, std::size_t place, const PostgresRelation& table) const {
     const std::string track = "add [[index.track]] table = \"" + table.name + "\"";
@@ -248,7 +248,7 @@ class Search {
     for (const int column : partition.anchors.at(place)) {
       if (!nullable.contains(column)) present = table.column(column)->quoted;
     }
-    // A part of what they have in common leads to more rows, never to fewer.
+    // A part of their common columns leads to more rows, never to fewer.
     const std::string column =
         present.empty() ? table.column(*partition.anchors.at(place).begin())->quoted : present;
     std::string text =

@@ -1,4 +1,4 @@
-// Whether tracks follow what a view computes over rows of other documents: a rank, a running number, the
+// Whether tracks follow a view's computations over rows of other documents: a rank, a running number, the
 // first of a group. A track that leads from a changed row to its own document alone leaves the others as they
 // were.
 #pragma once

@@ -29,7 +29,7 @@ class Preflight {
   Preflight(PostgresTransaction& transaction, const Config& config)
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
-  /// Empty until check() has looked at it, and where nothing may be trusted.
+  /// Empty until check() has looked at it, and if nothing may be trusted.
   const PipelineDesign& design() const { return design_; }
 
   std::vector<Finding> check() {
@@ -147,8 +147,8 @@ class Preflight {
     return !is_everything;
   }
 
-  // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which may do
-  // what `run` does. Any other role counts as the role of `run`, which need not see everything: the role of
+  // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which has the
+  // rights of `run`. Any other role counts as the role of `run`, which need not see everything: the role of
   // `apply` has seen it.
   void check_rights() {
     if (!has_schema_ || owns_schema_) {

@@ -1,5 +1,5 @@
-// What `check` finds in PostgreSQL before anything runs: what keeps lockstep from working, and what it cannot
-// vouch for. Changes nothing.
+// The findings of `check` in PostgreSQL before anything runs: obstacles to lockstep, and points that it
+// cannot check. Changes nothing.
 #pragma once
 
 #include <vector>

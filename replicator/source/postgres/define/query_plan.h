@@ -25,7 +25,7 @@ std::string sought_column(const std::string& alias, const std::string& condition
 /// b)" of "((((x.a)::text || x.b) = ANY ($1)) AND x.c)". Empty: it compares nothing with them.
 std::string asked_expression(const std::string& alias, const std::string& conditions);
 
-/// The same, where it is made of parts of this table and of another one, which is joined. Else empty.
+/// The same, if it is made of parts of this table and of another one, which is joined. Else empty.
 std::string asked_of_join(const std::string& alias, const std::string& conditions);
 
 /// Whether an expression without its own table's alias names a column of another table.

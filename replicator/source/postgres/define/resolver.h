@@ -23,7 +23,7 @@ struct Resolver {
   bool through_view = false;      ///< it asks the view itself
   std::string fault;              ///< why there is no resolver; empty: there is one
   bool is_missing_right = false;  ///< the fault is that the current user lacks a right
-  std::string warning;            ///< what it may miss; may be empty
+  std::string warning;            ///< changes that it may miss; may be empty
   std::string remedy;             ///< for the fault or the warning
 };
 

@@ -185,7 +185,7 @@ class RowChecks {
          [&](const pqxx::result& result) {
            on_plan(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"));
          });
-    // Fails when the look ended before the statement was prepared.
+    // Fails if the look ended before the statement was prepared.
     complaint_about(transaction_, std::string(kForgetProbe));
   }
 
@@ -234,7 +234,7 @@ class RowChecks {
         // Its joins do not matter if it looks for the values that are asked for.
         std::string asked = asked_expression(alias, plan.value("Filter", ""));
         if (asked.empty()) asked = asked_of_join(alias, conditions);
-        // The planner reads all of it by choice: what it compares has an index.
+        // The planner reads all of it by choice: the compared columns have an index.
         if (asked.empty() && !column.empty() && has_index(schema, relation, column))
           return scans_below(plan, conditions, scanned);
         const std::string create = "create index on " + std::string(big[0][0].c_str()) + " (";
@@ -263,8 +263,8 @@ class RowChecks {
     for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, conditions, scanned);
   }
 
-  // Finds values that a track takes as ids and that never are one, such as a key where the view makes a text
-  // of it.
+  // Finds values that a track takes as ids and that never are one, such as a key of which the view makes a
+  // text.
   void check_values(const IndexDesign& index) {
     for (const TrackDesign& track : index.tracks) {
       if (!track.resolver_query.empty() || track.of_part) continue;

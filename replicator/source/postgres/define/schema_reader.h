@@ -1,4 +1,4 @@
-// The tables of a PostgreSQL database, their keys, and what a view makes of them.
+// The tables of a PostgreSQL database, their keys, and a view's use of them.
 #pragma once
 
 #include <map>

@@ -17,8 +17,8 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
 bool captures_own_types(const PipelineDesign& design, const TableDesign& table);
 
 /// The settings that a table's trigger functions run with (FunctionCode::settings). The first costs a writer
-/// an eighth of what a single-row update adds, each other one a fortieth, so there are none where none could
-/// matter (triggers.h, T4).
+/// an eighth of a single-row update's cost, each other one a fortieth, so there are none if none could matter
+/// (triggers.h, T4).
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table);
 
 /// Those of the function that follows the table's parts (triggers.h, T6).

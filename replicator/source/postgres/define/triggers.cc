@@ -85,8 +85,7 @@ class RowImage {
     return conditions.empty() ? "true" : joined(conditions, " and ");
   }
 
-  // The array of values to note when o became n, for each capture: null when the update does not count for
-  // it.
+  // The array of values to note when o became n, for each capture: null if the update does not count for it.
   std::vector<std::string> keys_of_update() const {
     std::vector<std::string> keys;
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
@@ -149,8 +148,8 @@ Filling filling_of(const CaptureCode& capture, std::size_t position) {
   return filling;
 }
 
-// A query of the values of one capture in the rows of transition tables. It names what that capture needs and
-// nothing else.
+// A query of the values of one capture in the rows of transition tables. It names the columns of that capture
+// and nothing else.
 std::string keys_in(const TriggerCode& code, std::size_t capture,
                     const std::vector<std::string_view>& tables) {
   TriggerCode alone = code;

@@ -3,7 +3,7 @@
 // A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
 // because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
 // function of static PL/pgSQL, which sees the changed rows as transition tables and writes the captured
-// values, old and new, into the outbox. sql/capture.sql has their text; what comes out is in
+// values, old and new, into the outbox. sql/capture.sql has their text; the result is in
 // tests/unit/source/postgres/define/golden/blog.sql.
 //
 // T1. An update is left out only if no counted column, no captured value and no part of the key has changed,

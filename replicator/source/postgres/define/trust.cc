@@ -28,7 +28,7 @@ std::string oids_literal(const Oids& oids) {
   return "{" + list + "}";
 }
 
-// Adds what a statement that prepared() made reads: it is parsed and never run.
+// Adds the reads of a statement that prepared() made: it is parsed and never run.
 void add_read(PostgresTransaction& transaction, const std::string& schema_name, const std::string& prepare,
               Oids& oids) {
   const std::string relations =

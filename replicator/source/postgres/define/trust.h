@@ -26,7 +26,8 @@ struct LentRight {
   std::string right;   ///< "is a superuser", "has the rights of admin"
 };
 
-/// What this session would lend to the owners of what the configuration's views and tracks read.
+/// The rights that this session would lend to the owners of objects read by the configuration's views and
+/// tracks.
 std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const Config& config);
 
 /// The same for one query with the parameter $1, an array of `value_type`. Empty also for one that the server
@@ -37,7 +38,7 @@ std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const std::
 /// "shop, the owner of table blog.users, could run code with the rights of postgres, which is a superuser"
 std::string in_words(const LentRight& lent);
 
-/// in_words() for each, and what to do.
+/// in_words() for each, and the remedy.
 Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
 
 /// The steps that give lockstep's schema and everything in it to the one owner of all tracked tables, or to
@@ -48,7 +49,7 @@ std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& 
 
 /// The step that gives the schema, also one that is still to be made, and everything in it to the one owner
 /// of all tracked tables, for a session of another role that is a member of it. Else the owner could neither
-/// apply nor remove what belongs to its tables. None: all belongs to that owner, or the session's role cannot
+/// apply nor remove the objects of its tables. None: all belongs to that owner, or the session's role cannot
 /// or need not give it.
 std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Config& config);
 

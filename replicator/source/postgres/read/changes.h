@@ -1,4 +1,4 @@
-// Reads the outbox: what changed between two snapshots, in chunks.
+// Reads the outbox: the changes between two snapshots, in chunks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// lockstep.dead_letter for people: looks through what Elasticsearch refused, and forgets it.
+// lockstep.dead_letter for people: looks through refused documents, and forgets them.
 #pragma once
 
 #include <string_view>

@@ -59,7 +59,7 @@ bool is_any_row_changed(const PostgresIndex& index, const std::vector<CapturedCh
 
 }  // namespace
 
-/// A change, or what changes have in common whose documents are found together.
+/// A change, or the common part of changes whose documents are found together.
 struct PostgresDue::Found {
   DueNumber number;
   DueNumber last_before;  ///< the pages that the documents may join: up to this one

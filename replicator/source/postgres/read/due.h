@@ -53,7 +53,7 @@ class PostgresDue {
   bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search, FoundDue& found);
 
   /// Returns the indices of those that documents have joined since they were read: they are tried again.
-  /// REQUIRES: it sees what has been committed until then (kEachStatement, kReadCommitted).
+  /// REQUIRES: it sees the commits until then (kEachStatement, kReadCommitted).
   std::vector<IndexId> take_off(const std::vector<WrittenPage>& pages);
 
  private:

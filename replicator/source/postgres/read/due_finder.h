@@ -24,7 +24,7 @@ class PostgresDueFinder {
   PostgresDueFinder(const PostgresDueFinder&) = delete;
   PostgresDueFinder& operator=(const PostgresDueFinder&) = delete;
 
-  /// As ChangeLog::find_due(). Throws Error; ViewError when it would fail again.
+  /// As ChangeLog::find_due(). Throws Error; ViewError if it would fail again.
   std::optional<FoundDue> advance(const PostgresPipeline& pipeline, const PostgresIndex& index);
 
  private:

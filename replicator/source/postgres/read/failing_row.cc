@@ -22,7 +22,7 @@ class Search {
   Search(PostgresSession& session, const std::string& statement)
       : session_(session), statement_(statement), until_(std::chrono::steady_clock::now() + kSearchTime) {}
 
-  // Whether documents of these ids cannot be rendered. Throws PostgresError, a retryable one, also when the
+  // Whether documents of these ids cannot be rendered. Throws PostgresError, a retryable one, also if the
   // time is over.
   bool fails(const DocumentIds& ids) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - std::chrono::steady_clock::now());

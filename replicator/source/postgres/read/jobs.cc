@@ -16,7 +16,7 @@ constexpr std::string_view kJobTable = "job";
 const Doing kLoadingJobs("loading the jobs");
 const Doing kAddingJob("adding a job");
 
-// Otherwise the view would seem to be what cannot be read.
+// Otherwise the view would seem to be the unreadable part.
 void require_id_of_view(PostgresTransaction& transaction, const PostgresPipeline& pipeline, const Job& job) {
   const auto* const after = std::get_if<AfterDocument>(&job.position);
   const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),

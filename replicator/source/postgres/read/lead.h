@@ -10,7 +10,7 @@
 //
 // D2. A lockstep that knows of one number only and this one do not lead together: a leader by another number
 //     holds that one too when it can, and stands by while one of lockstep's does. If a stranger gives it up
-//     later, the epoch is what keeps the two apart.
+//     later, the epoch keeps the two apart.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class PostgresLead final : public Lead {
   PostgresLead(PostgresSession& session, const PostgresPipeline& pipeline)
       : session_(session), pipeline_(pipeline) {}
 
-  /// Throws Error, retryable, when the server is a standby. Logs who is none of lockstep's and held the lock.
+  /// Throws Error, retryable, if the server is a standby. Logs a holder of the lock that is not lockstep's.
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;

@@ -39,7 +39,7 @@ class PostgresOutboxLimit {
   enum class State {
     kCapturing = 1,
     kFull = 2,      ///< the triggers drop changes
-    kResumed = 3,   ///< the triggers write again; nothing makes up for what they dropped
+    kResumed = 3,   ///< the triggers write again; dropped changes are not made up for yet
     kEmptying = 4,  ///< as kCapturing; earlier versions of lockstep set it
   };
 

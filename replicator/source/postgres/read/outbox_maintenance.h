@@ -86,11 +86,11 @@ class PostgresOutboxMaintenance final : public OutboxMaintenance {
   /// The sessions that hold a part so that it cannot be followed, in words; empty: there is none.
   std::string holders_of(const std::string& part);
   std::vector<Difference> find_differences();
-  /// Stores what an index is made of, and asks for the comparison that this wants.
+  /// Stores an index's parts, and asks for the comparison that this needs.
   void note(const DefinitionNote& note);
 
   std::vector<std::string> known_differences_;
-  std::map<std::string, UnfollowedPart> unfollowed_;  // by what has happened to them, in words
+  std::map<std::string, UnfollowedPart> unfollowed_;  // by their fate, in words
   std::map<std::string, std::string> errors_;         // of following parts, by tracked table
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;

@@ -36,11 +36,11 @@ struct PostgresPipeline {
 
   int id() const { return applied.id; }
 
-  /// Throws Error when the pipeline has no such index.
+  /// Throws Error if the pipeline has no such index.
   const PostgresIndex& index(IndexId id) const;
 };
 
-/// Loads the pipeline of this name from the schema `schema_name` (not quoted). Throws UsageError when it was
+/// Loads the pipeline of this name from the schema `schema_name` (not quoted). Throws UsageError if it was
 /// not applied to this database, or by another version of lockstep, and Error.
 PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,
                                const std::string& name);

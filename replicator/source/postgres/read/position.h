@@ -15,7 +15,7 @@ namespace lockstep {
 /// in `running`.
 class PostgresSnapshot {
  public:
-  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, when it is something else.
+  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, if it is something else.
   explicit PostgresSnapshot(std::string_view text);
 
   bool sees(std::uint64_t txid) const;
@@ -42,7 +42,7 @@ struct PostgresPosition {
   std::int64_t last_id = 0;
 
   Position to_position() const;
-  /// Throws Error, naming the text, when it is no position.
+  /// Throws Error, naming the text, if it is no position.
   static PostgresPosition from(const Position& position);
 };
 
@@ -52,7 +52,7 @@ struct PostgresLargeTransaction {
   std::int64_t after = 0;  ///< id of a row of the outbox
 
   LargeTransaction to_large_transaction() const;
-  /// Throws Error, naming the text, when it is none.
+  /// Throws Error, naming the text, if it is none.
   static PostgresLargeTransaction from(const LargeTransaction& transaction);
 };
 

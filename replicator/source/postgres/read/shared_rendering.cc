@@ -98,7 +98,7 @@ class SharedRendering::Helper {
   void has_failed() { is_connected_ = false; }
 
  private:
-  // Also finds out whether snapshots may be exported, where a refusal ends no transaction of others.
+  // Also finds out whether snapshots may be exported; here a refusal ends no transaction of others.
   bool connects() {
     try {
       PostgresTransaction transaction(session_.session(), "connecting for rendering",
@@ -193,7 +193,7 @@ std::vector<pqxx::result> SharedRendering::render_with(const std::vector<Helper*
     return ids.begin() + static_cast<std::ptrdiff_t>(ids.size() * part / count);
   };
   std::vector<Part> parts;
-  parts.reserve(helpers.size());  // the threads use them where they are
+  parts.reserve(helpers.size());  // the threads use them in place
   for (std::size_t i = 0; i < helpers.size(); ++i) {
     Part& part = parts.emplace_back(helpers[i], DocumentIds(cut(i + 1), cut(i + 2)));
     part.rows = std::async(std::launch::async, [&snapshot, &doing, &statement, &part, bytes] {

@@ -39,7 +39,7 @@ class SharedRendering {
                                    const std::string& statement, const DocumentIds& ids,
                                    std::int64_t max_bytes);
 
-  /// Cancels what runs on the further connections, from any thread: render() throws.
+  /// Cancels the statements on the further connections, from any thread: render() throws.
   void cancel_statements();
 
  private:

@@ -103,8 +103,8 @@ void PostgresSourceTransaction::add_due(const AppliedIndex& index, const Documen
   if (written_due().add_pages(index.id, query, origin) > 0) added_.due.insert(index.id);
 }
 
-// A page is rendered by _id. That reaches no text that is no value of the _id's type and, where the view has
-// no routing, no document under one; a sweep deletes those.
+// A page is rendered by _id. That reaches no text that is no value of the _id's type and, if the view has no
+// routing, no document under one; a sweep deletes those.
 void PostgresSourceTransaction::add_repair(const AppliedIndex& applied,
                                            const std::vector<FoundDocument>& found, const DueOrigin& origin) {
   const PostgresIndex& index = pipeline_.index(applied.id);
@@ -189,8 +189,8 @@ bool PostgresSourceTransaction::may_be_shown() {
   return row[0][1].as<bool>() && !checkpoint_ && acknowledged_.empty();
 }
 
-// Writes the row even when the checkpoint stays where it is: the synchronous commit of this row makes durable
-// everything that the snapshot saw (S4), and its condition finds out who has been deposed (S5).
+// Writes the row even if the checkpoint stays where it is: the synchronous commit of this row makes durable
+// everything that the snapshot saw (S4), and its condition detects a deposed process (S5).
 void PostgresSourceTransaction::write_checkpoint(PostgresTransaction& transaction, Epoch epoch) {
   const Doing doing("saving the checkpoint");
   pqxx::result written;

@@ -301,7 +301,7 @@ std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
   DocumentIds ids;
   std::vector<std::string> routings;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    // No row has what cannot be held. The id of an impossible routing may be a row's.
+    // No row has a text that the database cannot hold. The id of an impossible routing may be a row's.
     if (!held[i] || !held[found.size() + i]) {
       stale.push_back({found[i], held[i]});
       continue;

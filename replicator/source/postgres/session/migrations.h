@@ -18,8 +18,8 @@ enum class SchemaUse {
   kChange,  ///< `check`, `plan`, `apply`: only a program that knows all of it
 };
 
-/// Those of `migrations` that the database does not have yet. Throws OtherVersion when a newer lockstep has
-/// migrated it so that this use is not possible, and UsageError when it has another text of a migration.
+/// Those of `migrations` that the database does not have yet. Throws OtherVersion if a newer lockstep has
+/// migrated it so that this use is not possible, and UsageError if it has another text of a migration.
 /// `schema_name` is not quoted.
 std::vector<Migration> pending_migrations(PostgresTransaction& transaction, const std::string& schema_name,
                                           const std::vector<Migration>& migrations,

@@ -15,7 +15,7 @@ struct PostgresPlace {
   std::string unnamed;  ///< of unnamed_place_expression()
 };
 
-/// Whether both are the same database, by what both sessions may know.
+/// Whether both are the same database, as far as both sessions may know.
 bool is_same(const PostgresPlace& some, const PostgresPlace& other);
 
 /// An expression that names the database, as far as this session may know it.
@@ -25,7 +25,7 @@ std::string place_expression(PostgresSession& session);
 /// numbers.
 std::string unnamed_place_expression(PostgresSession& session);
 
-/// The statement of this name, with what names the database in place of `{place}` and `{unnamed_place}`, and
+/// The statement of this name, with the database's names in place of `{place}` and `{unnamed_place}`, and
 /// with these values in its other places.
 std::string statement_with_place(PostgresSession& session, std::string_view name,
                                  std::map<std::string_view, std::string_view> values = {});

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// Throws UsageError when a pooler gives `connection` a backend for each transaction only (PgBouncer's
+/// Throws UsageError if a pooler gives `connection` a backend for each transaction only (PgBouncer's
 /// pool_mode = transaction or statement). One in session mode is as good as none. `connect` opens another
 /// connection of the same kind; it is called only when there is a pooler. Sends nothing that would outlive a
 /// transaction.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReadOnly = "25006";  // read_only_sql_transaction
 
-// Of connections, rolled back transactions, resources and the system: what may be over later.
+// Of connections, rolled back transactions, resources and the system: conditions that may pass.
 bool is_of_passing_class(std::string_view sqlstate) {
   const std::string_view code_class = sqlstate.substr(0, 2);
   return code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58";

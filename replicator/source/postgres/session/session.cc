@@ -18,9 +18,9 @@ namespace lockstep {
 namespace {
 
 // jit and parallel workers cost more than they save on queries of milliseconds. The outbox's statistics are
-// always stale, and would make the planner choose sequential scans. Where nothing else is possible, that
-// makes a small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms.
-// The server notices within 11 s that our machine is gone, and frees the lead: by its own defaults that takes
+// always stale, and would make the planner choose sequential scans. If nothing else is possible, that makes a
+// small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms. The server
+// notices within 11 s that our machine is gone, and frees the leader's lock: by its own defaults that takes
 // longer than 15 minutes. On a unix socket these settings do nothing.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;

@@ -37,7 +37,7 @@ class PostgresSession {
   /// The statement with each `{schema}` replaced by the quoted schema of the configuration.
   std::string sql(std::string_view statement) const;
 
-  /// The configured schema, quoted where it must be.
+  /// The configured schema, quoted if necessary.
   const std::string& schema() const { return schema_; }
 
   /// Prepares `statement` at its first use; returns the name under which it is prepared. Each costs memory on

@@ -1,5 +1,5 @@
-// How statements run on a session: in a transaction, or each on its own. Nothing here throws what libpqxx
-// throws; a refused statement leaves as a PostgresError.
+// How statements run on a session: in a transaction, or each on its own. Nothing here throws libpqxx's
+// exceptions; a refused statement leaves as a PostgresError.
 //
 //   PostgresTransaction transaction(session, "reading the plan");
 //   transaction.run("update {schema}.job set done = $2 where id = $1", job, done);
@@ -68,7 +68,7 @@ class PostgresTransaction {
     });
   }
 
-  /// As run(), for what the catalogue has of one object: a second time the first answer is given. REQUIRES:
+  /// As run(), for one object's catalogue entries: a second time the first answer is given. REQUIRES:
   /// `statement` outlives this, and nothing that runs in it changes that object.
   const pqxx::result& look_up(std::string_view statement, long oid);
 

@@ -65,7 +65,7 @@ class BracketReader {
     bool is_query = false;
     From from = From::kOutside;
     std::set<std::string> declared;  // names of tables and their aliases
-    std::set<std::string> used;      // what stands in front of a dot
+    std::set<std::string> used;      // the names in front of a dot
     std::set<std::string> clauses;
     std::vector<std::set<std::string>> by;
   };

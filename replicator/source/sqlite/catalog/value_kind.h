@@ -29,7 +29,7 @@ class SqliteValuesSeen {
   /// Every value is a text of a JSON object or array.
   bool are_json() const { return texts_ > 0 && texts_ == json_ && types_.size() == 1; }
 
-  /// The kind that takes all of them; `declared` decides where they allow it. REQUIRES: not empty.
+  /// The kind that takes all of them; `declared` decides if they allow it. REQUIRES: not empty.
   ValueKind kind(ValueKind declared) const;
 
  private:

@@ -24,7 +24,7 @@ struct SqliteLink {
 struct SqliteViewLinks {
   std::vector<SqliteLink> links;
   std::set<std::string> seen;       ///< the tables that it names in a from clause
-  std::set<std::string> unreached;  ///< those with a place from where no links lead to the row of the _id
+  std::set<std::string> unreached;  ///< those with a place without links to the row of the _id
 };
 
 /// Throws SqliteError. REQUIRES: `view` is the name of a view that SQLite can read, with a column _id.

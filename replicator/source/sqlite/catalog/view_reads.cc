@@ -31,7 +31,7 @@ struct Seen {
   std::set<std::string> functions;
 };
 
-// Notes what a statement reads while it is prepared.
+// Notes a statement's reads while it is prepared.
 class Listening {
  public:
   explicit Listening(SqliteConnection& connection) : connection_(connection) {

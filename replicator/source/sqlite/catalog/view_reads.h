@@ -23,7 +23,7 @@ struct SqliteViewReads {
   std::set<std::string> environment;              ///< functions whose value depends on more than rows
 };
 
-/// Follows a view down to its tables. Throws SqliteError when the view cannot be prepared.
+/// Follows a view down to its tables. Throws SqliteError if the view cannot be prepared.
 SqliteViewReads read_view(SqliteConnection& connection, const std::string& view);
 
 /// The columns of `table` that an expression over one row of it reads. Throws SqliteError.

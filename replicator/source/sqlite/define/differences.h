@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct SqliteDifference {
-  std::string text;            ///< one sentence, with what to do
+  std::string text;            ///< one sentence, with the remedy
   bool loses_changes = false;  ///< triggers are missing
 };
 
@@ -22,9 +22,8 @@ std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connect
 std::string lost_changes(SqliteConnection& connection, const std::string& pipeline);
 
 /// Makes triggers again that are gone or do not fit their table any more, and adds jobs that compare the
-/// indices which may have missed changes: all of it in one transaction. Returns what it did, in sentences;
-/// empty: nothing was to do. Faults that it cannot fix (a table is gone) are left to
-/// differences_from_applied().
+/// indices which may have missed changes: all of it in one transaction. Returns its work, in sentences;
+/// empty: there was none. Faults that it cannot fix (a table is gone) are left to differences_from_applied().
 /// REQUIRES: no transaction is open.
 std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline);
 

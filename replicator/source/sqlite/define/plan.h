@@ -1,5 +1,4 @@
-// The difference between what a configuration wants and what a file has, as statements in the order in which
-// they must run.
+// The difference between a configuration and a file, as statements in the order in which they must run.
 #pragma once
 
 #include <set>

@@ -15,8 +15,8 @@ std::vector<Finding> check_sqlite(SqliteConnection& connection, const Config& co
 /// Adds why the file cannot be followed where it lies, such as on a network file system, to `findings`.
 void check_file(const SqliteConnection& connection, std::vector<Finding>& findings);
 
-/// Reads some rows of each view, and adds what keeps them from becoming documents to `findings`. REQUIRES: as
-/// above.
+/// Reads some rows of each view, and adds the obstacles to their becoming documents to `findings`. REQUIRES:
+/// as above.
 void check_documents(SqliteConnection& connection, const Config& config, std::vector<Finding>& findings);
 
 }  // namespace lockstep

@@ -191,7 +191,7 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
   return shape;
 }
 
-// A table that is read where no from clause names it is not reached.
+// A table that is read although no from clause names it is not reached.
 void SqliteSchemaReader::add_links(const SqliteViewLinks& links, ViewShape& shape) {
   for (const std::string& table : links.unreached) {
     if (shape.reads.contains(plain_or_quoted(table))) shape.unreached.insert(plain_or_quoted(table));

@@ -55,7 +55,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::vector<PlanStep> plan_all(Draft& draft);
   /// The steps after the migrations, as the open transaction sees it. Throws as plan() does.
   Draft make_draft(Definitions definitions);
-  /// Runs it, unless the file has changed meanwhile: then one of the file as it is now. Returns what was
+  /// Runs it, unless the file has changed meanwhile: then one of the file as it is now. Returns the steps
   /// done. REQUIRES: the write lock.
   std::vector<PlanStep> run_draft(Draft draft);
   /// Runs `body` with the write lock and commits, durably; tries again while another connection has the lock.

@@ -73,7 +73,7 @@ class Triggers {
     return columns.size() > kMostCounted ? std::string() : any_differs(columns);
   }
 
-  // --- what `replace` deletes ---
+  // --- deletions by `replace` ---
 
   // The new row's value of an expression over a row. A condition of the index keeps the expression from
   // rows for which it may fail.

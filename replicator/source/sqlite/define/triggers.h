@@ -4,7 +4,7 @@
 // Q1. They cannot make that statement fail: they copy values of columns and call nothing but typeof(), hex()
 //     and quote(), and they only append. (The statement's conflict clause replaces the one of an insert in a
 //     trigger, so a unique index on the outbox could fail it.) Only an index of the application's own may
-//     call more, for what it calls is called by the statement too.
+//     call more, for its own calls count as the statement's too.
 // Q2. They see every change, rows that `replace` deletes too, for which no delete trigger fires: before the
 //     statement, the rows that are the same as the new one in any unique index, or have its number (rowid),
 //     are taken for changed. (Unseen: rows that a later trigger makes the same; and writes past triggers, as
@@ -35,7 +35,7 @@ struct SqliteTrigger {
   std::string sql;    ///< create trigger …
 };
 
-/// The triggers of a capture. `schema` is what lockstep's names begin with. REQUIRES: the table has the
+/// The triggers of a capture. `schema` is the beginning of lockstep's names. REQUIRES: the table has the
 /// columns that the capture names.
 std::vector<SqliteTrigger> capture_triggers(const std::string& schema, const SqliteTable& table,
                                             const SqliteCaptureCode& capture);

@@ -18,8 +18,8 @@ struct SqliteTableCapture {
   int id = 0;
   std::string relation;            ///< the table's name
   std::vector<std::string> value;  ///< the columns whose values go into the outbox
-  /// SQL from ?1, a JSON array of what the outbox has (of several columns an array each), to one value a row.
-  /// Empty: what the outbox has is the value.
+  /// SQL from ?1, a JSON array of the outbox's values (of several columns an array each), to one value a row.
+  /// Empty: the outbox has the value itself.
   std::string query;
   /// An update counts only if one of these changed. None: if a column changed that a view reads.
   std::optional<std::vector<std::string>> columns;

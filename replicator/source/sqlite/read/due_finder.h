@@ -32,7 +32,7 @@ class SqliteDueFinder {
   SqliteDueFinder(const SqliteDueFinder&) = delete;
   SqliteDueFinder& operator=(const SqliteDueFinder&) = delete;
 
-  /// As ChangeLog::find_due(). Throws Error; ViewError when it would fail again.
+  /// As ChangeLog::find_due(). Throws Error; ViewError if it would fail again.
   std::optional<FoundDue> advance(const SqlitePipeline& pipeline, const SqliteIndex& index);
 
  private:
@@ -40,7 +40,7 @@ class SqliteDueFinder {
   /// Finds the documents of the oldest changes, or of a part of a large one. False: there are none.
   bool find_oldest(const SqlitePipeline& pipeline, const SqliteIndex& index, DueNumber up_to,
                    FoundDue& found);
-  /// Gathers what some of the rows lead to; returns those that are left.
+  /// Gathers the documents of some of the rows; returns the rows that are left.
   std::optional<SqliteRows> gather_rows(const SqlitePipeline& pipeline, const SqliteIndex& index,
                                         const SqliteRows& rows, FoundDue& found);
   void gather(const SqlitePipeline& pipeline, const SqliteIndex& index,

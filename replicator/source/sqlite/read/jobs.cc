@@ -16,7 +16,7 @@ constexpr const char* kLoadingJobs = "loading the jobs";
 constexpr const char* kAddingJob = "adding a job";
 constexpr const char* kSaving = "saving the jobs";
 
-// Otherwise the view would seem to be what cannot be read.
+// Otherwise the view would seem to be the unreadable part.
 void require_id_of_view(const SqlitePipeline& pipeline, const Job& job) {
   const auto* const after = std::get_if<AfterDocument>(&job.position);
   const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),

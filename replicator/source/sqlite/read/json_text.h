@@ -26,8 +26,8 @@ std::string value_text(const SqliteColumn& value);
 /// A null in that form: a value for `row` and `keys`, and no document's _id.
 inline constexpr const char* kNullValue = "null";
 
-/// The same of what the outbox has of a capture of so many columns: of several, a JSON array. None: it is not
-/// what triggers write. Throws SqliteError.
+/// The same of the outbox's value for a capture of so many columns: of several, a JSON array. None: triggers
+/// do not write such a value. Throws SqliteError.
 std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
                                              int columns);
 

@@ -27,7 +27,7 @@ class SqliteOutboxMaintenance final : public OutboxMaintenance {
   std::vector<std::string> differences_from_applied() override;
 
  private:
-  /// Asks for comparisons of the indices whose definitions are what they were.
+  /// Asks for comparisons of the indices whose definitions are restored.
   void have_put_back_compared();
   /// Removes the rows before this one, slice by slice, for some 20 ms at most. Returns whether none is left.
   bool remove_before(std::int64_t row);

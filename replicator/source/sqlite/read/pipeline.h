@@ -17,7 +17,7 @@ namespace lockstep {
 /// What the outbox has of a changed row.
 struct SqliteCapture {
   int columns = 1;
-  /// From ?1, a JSON array of what the outbox has, to the values, one a row; none: these are the values.
+  /// From ?1, a JSON array of the outbox's values, to the values, one a row; none: these are the values.
   std::optional<std::string> query;
 };
 
@@ -52,7 +52,7 @@ struct SqlitePipeline {
 
   int id() const { return applied.id; }
 
-  /// Throws Error when the pipeline has no such index.
+  /// Throws Error if the pipeline has no such index.
   const SqliteIndex& index(IndexId id) const;
 };
 
@@ -63,8 +63,8 @@ SqliteIndex::IdType sqlite_id_type(const std::string& name, const std::string& a
 std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
                                        const std::vector<std::string>& holding);
 
-/// Loads the pipeline of this name. Throws SourceAbsent when it was not applied to this file, OtherVersion
-/// when another version of lockstep did it, and Error.
+/// Loads the pipeline of this name. Throws SourceAbsent if it was not applied to this file, OtherVersion if
+/// another version of lockstep did it, and Error.
 SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::string& name);
 
 struct SqlitePipelineRow {

@@ -9,7 +9,7 @@ namespace lockstep {
 
 Position position_at(std::int64_t id);
 
-/// Throws Error when another source has made it.
+/// Throws Error if another source has made it.
 std::int64_t id_of(const Position& position);
 
 /// Rows that became visible together, of unknown transactions: SQLite names none. They take the place of a
@@ -19,7 +19,7 @@ struct SqliteRows {
   std::int64_t up_to = 0;
 
   LargeTransaction to_transaction() const;
-  /// Throws Error when another source has made it.
+  /// Throws Error if another source has made it.
   static SqliteRows from(const LargeTransaction& transaction);
 };
 

@@ -1,4 +1,4 @@
-// {schema}_reindex: what people want of a reindex, and the steps of the leader (migration 0003 has the
+// {schema}_reindex: people's orders for a reindex, and the steps of the leader (migration 0003 has the
 // states).
 #pragma once
 

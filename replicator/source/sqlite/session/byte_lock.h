@@ -14,14 +14,14 @@ namespace lockstep {
 
 /// What a byte is for; each pipeline has its own.
 enum class LockPurpose {
-  kLead,     ///< exclusive: who leads
-  kAwaited,  ///< shared: who waits for the leader's next checkpoint
+  kLead,     ///< exclusive: the leader
+  kAwaited,  ///< shared: clients that wait for the leader's next checkpoint
 };
 
 /// For one thread.
 class ByteLock {
  public:
-  /// Throws Error when the file cannot be opened.
+  /// Throws Error if the file cannot be opened.
   ByteLock(const SqliteFile& file, LockPurpose purpose, int pipeline);
   ~ByteLock();
   ByteLock(const ByteLock&) = delete;

@@ -63,7 +63,7 @@ void sync_path(const std::filesystem::path& path, int flags) {
       {"making " + path.string() + " durable", std::strerror(fault), "", Retry::kLater, Server::kSource});
 }
 
-// One that SQLite has open; null when it has none of this kind.
+// One that SQLite has open; null if it has none of this kind.
 sqlite3_file* open_file(sqlite3* database, int which) {
   sqlite3_file* opened = nullptr;
   const int code = sqlite3_file_control(database, "main", which, &opened);

@@ -80,8 +80,8 @@ class SqliteConnection {
 
   static constexpr std::chrono::milliseconds kLongestWatch{20};
 
-  /// Throws Error, retryable, when another file has taken the path since this one was opened. What follows
-  /// sees the file as it is, also when it was written past SQLite. REQUIRES: no transaction is open.
+  /// Throws Error, retryable, if another file has taken the path since this one was opened. Later steps see
+  /// the file as it is, also if it was written past SQLite. REQUIRES: no transaction is open.
   void require_same_file();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A marked text begins with this. Behind it stands what it is, of a text or blob the digits of its bytes.
+// A marked text begins with this. Its kind follows, of a text or blob the digits of its bytes.
 constexpr char kMark = '\x01';
 constexpr std::string_view kOpenMarked = "\"\\u0001";  // in JSON
 constexpr char kText = 't';

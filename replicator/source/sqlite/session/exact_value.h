@@ -1,7 +1,7 @@
 // Values that would not come out of json_each() as they went into a JSON array: texts with NUL, at which
 // older SQLite cuts them, texts that are not UTF-8, infinite numbers, blobs. In lockstep's own arrays they
-// are marked texts, and its SQL function lockstep_value() makes of these what they were. It gives back every
-// other value as it is.
+// are marked texts, and its SQL function lockstep_value() restores these. It gives back every other value as
+// it is.
 #pragma once
 
 #include <optional>

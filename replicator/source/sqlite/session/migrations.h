@@ -15,8 +15,8 @@ namespace lockstep {
 /// Whether lockstep has tables in the file.
 bool has_own_tables(SqliteConnection& connection);
 
-/// What the file lacks. Throws OtherVersion when a newer lockstep has migrated it, UsageError when it has
-/// another text of a migration.
+/// The migrations that the file lacks. Throws OtherVersion if a newer lockstep has migrated it, UsageError if
+/// it has another text of a migration.
 std::vector<Migration> pending_migrations(SqliteConnection& connection);
 
 /// Throws OtherVersion unless this lockstep knows the tables as they are. REQUIRES: has_own_tables().

@@ -40,7 +40,7 @@ void SqliteWalCare::before_reading() {
   }
 }
 
-// Others write, too, what no trigger sees.
+// Others also make writes that no trigger sees.
 void SqliteWalCare::while_idle() {
   const SteadyTime now = clock_.now();
   const std::int64_t version = connection_.data_version();

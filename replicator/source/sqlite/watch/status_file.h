@@ -28,7 +28,7 @@ void write_report(const std::filesystem::path& file, const SqliteReport& report)
 /// None: there is no such file. Throws Error for one that lockstep has not written.
 std::optional<SqliteReport> read_report(const std::filesystem::path& file);
 
-/// Removes the file, if any, and what a killed leader has left of the next one. Throws Error.
+/// Removes the file, if any, and a killed leader's unfinished next one. Throws Error.
 void remove_report(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -24,7 +24,7 @@ class SqliteWakeup {
   bool wait(std::chrono::nanoseconds at_most, std::chrono::milliseconds check_every);
 
  private:
-  /// Reads what has come; whether it concerns the file.
+  /// Reads the events; whether one concerns the file.
   bool read_events();
 
   const std::string name_;  // of the file in its folder
