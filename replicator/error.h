@@ -12,7 +12,7 @@
 namespace lockstep {
 
 enum class Retry {
-  kNever,  ///< the step fails again until the operator changes something
+  kNever,  ///< the step fails again until the operator acts
   kLater,  ///< a server is away, overloaded or restarting: the step may work later
 };
 

@@ -5,7 +5,7 @@ namespace lockstep {
 
 enum class ExitCode : int {
   kDone = 0,
-  kFailed = 1,      ///< something failed that should have worked
+  kFailed = 1,      ///< a step failed that should have worked
   kUsage = 2,       ///< wrong usage or configuration
   kDifference = 3,  ///< `verify` or `plan --exit-code` found a difference
   kLockNotHad = 4,  ///< another process held the lock for too long

@@ -30,7 +30,7 @@
 #define LOCKSTEP_GUARDED_BY(mutex) LOCKSTEP_THREAD_SAFETY(guarded_by(mutex))
 /// Of a function or lambda: its caller holds the mutex.
 #define LOCKSTEP_REQUIRES(...) LOCKSTEP_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// Of a mutex: where both are held, it was locked before the other one.
+/// Of a mutex: if both are held, it was locked before the other one.
 #define LOCKSTEP_ACQUIRED_BEFORE(mutex) LOCKSTEP_THREAD_SAFETY(acquired_before(mutex))
 
 namespace lockstep {

@@ -1,5 +1,5 @@
 // Errors for stored values with no meaning known to this lockstep. They name the value and its place, so that
-// it never becomes a default: a newer lockstep may mean something else by it.
+// it never becomes a default: a newer lockstep may give it another meaning.
 #pragma once
 
 #include <string>

@@ -54,7 +54,7 @@ constexpr WarningText kTexts[] = {
      "…, a part of …, is below other tables now, or was attached again, and the documents of its rows may be "
      "out of date; a running service sees to them within seconds, and `lockstep apply` does"},
     {"part_not_followed", "…, and changes of its rows are not followed: …"},
-    // What something else has written.
+    // Writes of other programs.
     {"row_of_no_index",
      "lockstep's table … has a row of index …, which no pipeline has; something else wrote it: delete the "
      "row"},

@@ -90,7 +90,7 @@ std::string place_at(std::string_view name, int line) {
   return std::string(name) + ":" + std::to_string(line);
 }
 
-/// "%{id}" → "id". None: it is something else.
+/// "%{id}" → "id". None: it has another form.
 std::optional<std::string> field_in(const std::string& pattern) {
   if (!pattern.starts_with("%{") || !pattern.ends_with("}")) return std::nullopt;
   std::string field = pattern.substr(2, pattern.size() - 3);

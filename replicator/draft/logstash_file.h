@@ -1,4 +1,4 @@
-// A pipeline file of Logstash: its plugins with their settings, and where each stands.
+// A pipeline file of Logstash: its plugins with their settings, and the place of each.
 #pragma once
 
 #include <string>

@@ -231,7 +231,7 @@ class ViewDrafter {
     for (const auto& inner : part.parts) add_left_out(*inner, above + inner->field + ".", all);
   }
 
-  // --- where a description says that it goes ---
+  // --- places in a description ---
 
   static const GraphColumn& column_called(const GraphTable& table, const std::string& name,
                                           const std::string& place) {

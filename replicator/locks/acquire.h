@@ -23,7 +23,7 @@ struct AcquireOptions {
   /// waits holds up the others for that long.
   std::chrono::milliseconds place{400};
   /// After how many refusals it joins the queue of a lock that is only shared: not at once, so that one that
-  /// meets sharers by chance does not hold up all others.
+  /// meets sharers by chance does not delay all others.
   int refusals_by_sharers = 2;
   std::uint64_t seed = 0;  ///< of the jitter; 0: random
   std::stop_token stop = {};

@@ -1,4 +1,4 @@
-// Where a backend keeps the locks themselves, without the journal.
+// A backend's store of the locks themselves, without the journal.
 #pragma once
 
 #include <chrono>

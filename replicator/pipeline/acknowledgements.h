@@ -68,7 +68,7 @@ class Acknowledgements {
   /// Takes the tail's position, the jobs' progress and the pages acknowledged since the last call.
   Acknowledged take();
 
-  /// Whether take() would return something.
+  /// Whether take() would return anything.
   bool has_news() const { return position_.has_value() || !jobs_.empty() || !pages_.empty(); }
 
   /// Steps of the lane that are not complete, or behind one that is not.
@@ -77,7 +77,7 @@ class Acknowledgements {
   /// When the oldest change that is not acknowledged was written. None: all changes are acknowledged.
   std::optional<SteadyTime> oldest_change() const;
 
-  /// How long the tail's rows of complete steps that wrote something took, since the last call.
+  /// How long the tail's rows of complete steps with writes took, since the last call.
   DelayHistogram take_delays();
 
   /// The end of a step. REQUIRES: the step is not complete.

@@ -134,8 +134,8 @@ void DocumentWriter::send_behind(Queue& queue) {
   }
 }
 
-// A write behind the one in flight is enough for each document: where all of a request's documents have one,
-// it waits whole, and so the changes that come meanwhile are read together. False: it waits.
+// A write behind the one in flight is enough for each document: if all of a request's documents have one, it
+// waits whole, and so the changes until then are read together. False: it waits.
 bool DocumentWriter::send_first(Queue& queue) {
   Whole& first = queue.whole.front();
   if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request), first.origin);

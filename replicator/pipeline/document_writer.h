@@ -15,7 +15,7 @@
 //     that passes it makes it due. So it stops neither the others nor the loop.
 //
 // W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
-//     such version something else has given: the document becomes due again, and is written from what the
+//     such version was given by another program: the document becomes due again, and is written from what the
 //     view gives then.
 //
 // W6. A write of a page that a deletion has overtaken is not sent: reading the page may have taken so long

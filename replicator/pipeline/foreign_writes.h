@@ -1,4 +1,4 @@
-// Finds out which versions something else has given to documents of ours (an _update, an _update_by_query, a
+// Finds versions that other programs have given to documents of ours (an _update, an _update_by_query, a
 // write with a version of its own), so that our next writes get greater ones.
 //
 // Elasticsearch keeps such a version as it keeps ours, and refuses older ones: unless it is noticed, a
@@ -28,14 +28,14 @@
 
 namespace lockstep {
 
-/// A version that something has given to a document of this index.
+/// A version that another program has given to a document of this index.
 struct ForeignVersion {
   DocumentVersion version;
   IndexId index;
   auto operator<=>(const ForeignVersion&) const = default;
 };
 
-/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up.
+/// Has a thread of its own, so that an Elasticsearch that hangs delays nothing.
 class ForeignWrites {
  public:
   /// Versions above this are not overtaken: half of all epochs stay for leaderships. A document with such a
@@ -45,7 +45,7 @@ class ForeignWrites {
   /// Between two lines of the log about one index.
   static constexpr std::chrono::hours kInterval{1};
 
-  /// `on_found` is called, from the thread, when take_greatest() has something. The references must outlive
+  /// `on_found` is called, from the thread, when take_greatest() has a version. The references must outlive
   /// this.
   ForeignWrites(const AppliedPipeline& pipeline, Epoch epoch, ProgressBoard& board,
                 std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,

@@ -50,7 +50,7 @@ class Housekeeping {
     Chore chore;
     Every every;
     SteadyTime done_at{};
-    bool has_news = true;  // something may have been committed since it was last done
+    bool has_news = true;  // there may have been commits since it was last done
   };
 
   std::vector<Scheduled> chores_;

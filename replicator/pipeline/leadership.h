@@ -41,7 +41,7 @@ inline constexpr const char* kUnknownTarget = "unknown";
 
 struct TakenLead {
   Epoch epoch;
-  /// Indices that may not be written under this epoch, and why: the alias is missing, or points to something
+  /// Indices that may not be written under this epoch, and why: the alias is missing, or points to an index
   /// that is not this pipeline's, or the mark can be neither read nor written. The source knows their targets
   /// as kUnknownTarget.
   std::map<IndexId, std::string> unfit;
@@ -49,8 +49,8 @@ struct TakenLead {
 
 /// Raises the epoch above the source's and above that of each of the pipeline's indices, and makes both sides
 /// note each other. If their last notes do not fit, one side was restored, promoted or replaced: jobs are
-/// added that compare the indices with their views. If the source is a different database, positions mean
-/// something else, so the changes in its outbox are skipped too. Throws Error if no index is fit: then it is
+/// added that compare the indices with their views. If the source is a different database, positions have
+/// another meaning, so the changes in its outbox are skipped too. Throws Error if no index is fit: then it is
 /// the wrong Elasticsearch, or it refuses everything.
 TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 

@@ -62,14 +62,14 @@ struct Reading {
 /// Counters count since the process began.
 struct IndexProgress {
   std::string alias = {};
-  std::int64_t documents = 0;     ///< written
-  std::int64_t deletes = 0;       ///< deleted
-  std::int64_t superseded = 0;    ///< writes and deletes that found a newer version of ours
-  std::int64_t foreign = 0;       ///< writes and deletes that found a version that something else has given
-  std::int64_t refused = 0;       ///< writes and deletes that Elasticsearch refused for good
-  std::int64_t dead_letters = 0;  ///< in the source now
-  std::int64_t pending = 0;       ///< writes that are read and have no outcome
-  bool set_aside = false;         ///< its view or a job cannot be read, so it is not followed
+  std::int64_t documents = 0;        ///< written
+  std::int64_t deletes = 0;          ///< deleted
+  std::int64_t superseded = 0;       ///< writes and deletes that found a newer version of ours
+  std::int64_t foreign = 0;          ///< writes and deletes that found a version of another program
+  std::int64_t refused = 0;          ///< writes and deletes that Elasticsearch refused for good
+  std::int64_t dead_letters = 0;     ///< in the source now
+  std::int64_t pending = 0;          ///< writes that are read and have no outcome
+  bool set_aside = false;            ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
   std::optional<DueList> due = {};   ///< its due documents, as of due_known_at; none: nothing is due
   SteadyTime due_known_at{};
@@ -102,7 +102,7 @@ struct ReplicationProgress {
 
   std::int64_t rows = 0;            ///< outbox rows consumed
   std::int64_t batches = 0;         ///< batches closed
-  bool pending = false;             ///< something is read and not acknowledged, or more is visible
+  bool pending = false;             ///< some work is read and not acknowledged, or more is visible
   std::chrono::microseconds lag{};  ///< age of the oldest row that is not acknowledged; 0: nothing is pending
   SteadyTime lag_known_at{};        ///< when the loop measured `lag`; {}: it has not begun to go round
   /// How well `[slo] lag` was met; none: there is no such objective, or nothing is known yet.
@@ -110,7 +110,7 @@ struct ReplicationProgress {
 
   /// From the time at which a row of the outbox was written, as long as the oldest of its step.
   DelayHistogram acknowledged;
-  DelayHistogram searchable;  ///< only where lockstep refreshes: otherwise it does not learn when
+  DelayHistogram searchable;  ///< only if lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit

@@ -1,5 +1,5 @@
-// Stops the pipeline when Elasticsearch refuses so many documents that something is wrong with all of them:
-// a mapping that takes nothing is one mistake, not a million dead letters.
+// Stops the pipeline if Elasticsearch refuses so many documents that they must have a common fault: a mapping
+// that takes nothing is one mistake, not a million dead letters.
 //
 // Each index is judged over windows of at least kWindow documents. The documents of one save belong to one
 // window. If more than the configured share of a window became dead letters, the pipeline ends with an Error

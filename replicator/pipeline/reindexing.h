@@ -37,9 +37,9 @@
 
 namespace lockstep {
 
-/// Whether a generation lacks something that the live one has: it is due of the former since before all that
-/// is due of the latter. Both lists as one snapshot has them. What a change makes due of both has the lesser
-/// number in the live one's, which was there before.
+/// Whether a generation lacks a write that the live one has: it is due of the former since before all due
+/// work of the latter. Both lists as one snapshot has them. A change that makes documents of both due has the
+/// lesser number in the live one's, which was there before.
 bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList>& live);
 
 /// For one thread, the pipeline's. What it asks of Elasticsearch waits in a thread of its own.

@@ -52,7 +52,7 @@ class Tail {
 
   std::int64_t batches() const { return batches_; }
 
-  /// Of rows that it has passed, and that something else than a trigger of ours has written.
+  /// Of rows that it has passed, and that no trigger of ours has written.
   const std::set<CaptureId>& unknown_captures() const { return unknown_captures_; }
 
  private:

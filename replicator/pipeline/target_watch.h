@@ -27,8 +27,8 @@
 
 namespace lockstep {
 
-/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up. An index that does not
-/// answer is asked again later.
+/// Has a thread of its own, so that an Elasticsearch that hangs delays nothing. An index that does not answer
+/// is asked again later.
 class TargetWatch {
  public:
   /// `targets` are the uuids of the real indices, or kUnknownTarget for those that were unfit
@@ -56,7 +56,7 @@ class TargetWatch {
   /// epoch writes there. The process must become leader again.
   void require_same_targets();
 
-  /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to something that
+  /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to an index that
   /// is not this pipeline's.
   std::set<IndexId> lost();
 

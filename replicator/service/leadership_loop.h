@@ -30,10 +30,10 @@ class LeadershipLoop {
     /// Between tries of a step that only the operator can fix.
     Backoff::Limits refused{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
     std::chrono::milliseconds standby_poll{500};
-    /// What to do if a server refuses something that no retry fixes (a password, a privilege), another
-    /// version of lockstep has made the schema, or the source is absent, as while it is restored. A service
-    /// that has been up keeps trying, with growing pauses: if it ended, it would be started again at once,
-    /// and ask as often as it can. One that has not been up ends with UsageError, so that its start fails.
+    /// The reaction if a server refuses a step for good (a password, a privilege), another version of
+    /// lockstep has made the schema, or the source is absent, as while it is restored. A service that has
+    /// been up keeps trying, with growing pauses: if it ended, it would be started again at once, and ask as
+    /// often as it can. One that has not been up ends with UsageError, so that its start fails.
     enum class OnRefusal { kEnd, kKeepTrying };
     OnRefusal on_refusal = OnRefusal::kEnd;
   };

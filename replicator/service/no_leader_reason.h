@@ -1,6 +1,5 @@
 // The text for clients that wait for a pipeline: why it has no leader, with the remedy (no process runs, or
-// one runs and waits for something before it can lead, for Elasticsearch for example), or what its leader
-// waits for.
+// one runs and still waits before it can lead, for Elasticsearch for example), or what its leader waits for.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ struct Headline {
   enum class Tone {
     kGood,  ///< nothing to do
     kBusy,  ///< nothing to do, but it takes a while
-    kWarn,  ///< the operator has to see to something; the rest is followed
+    kWarn,  ///< the operator has to act; the rest is followed
     kBad,   ///< Elasticsearch falls behind, or the state is unknown
   };
   Tone tone = Tone::kGood;

@@ -1,4 +1,4 @@
-// Distinguishes two texts. It shows that something was changed; it does not prevent deliberate changes.
+// Distinguishes two texts. It shows a change; it does not prevent deliberate changes.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ namespace lockstep {
 
 /// Which database this is and how far it has come: shows that it was restored or replaced.
 struct SourceIdentity {
-  std::string place;          ///< names the database; in a different one positions mean something else
+  std::string place;          ///< names the database; in a different one positions have another meaning
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
   std::string tables = {};    ///< names lockstep's own tables: others when a dump was restored over them
@@ -50,7 +50,7 @@ class Lead {
   /// Throws a retryable Error if the source went back behind its leader's last save.
   virtual SourceIdentity identity() = 0;
 
-  /// Leaves a mark in the source, durably, where `progress` may come again after it went back. REQUIRES:
+  /// Leaves a mark in the source, durably, if `progress` may come again after it went back. REQUIRES:
   /// leading.
   virtual void leave_mark(Epoch epoch) = 0;
 

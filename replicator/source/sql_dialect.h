@@ -1,4 +1,4 @@
-// How a database writes the SQL that `init` drafts, where databases differ.
+// How a database writes the SQL of `init`'s drafts, if databases differ.
 #pragma once
 
 #include <string>

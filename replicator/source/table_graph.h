@@ -84,7 +84,7 @@ struct ViewShape {
   std::string root_column;           ///< the column there that holds it
   std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
   std::vector<Join> joins;           ///< the equalities of its conditions, a column at a time
-  /// Rows of two places of its tables count together only where all these columns are equal.
+  /// Rows of two places of its tables count together only if all these columns are equal.
   std::vector<Join> links;
   std::set<std::string> unreached;  ///< tables that it reads in a place without links to the root
   std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which

@@ -15,8 +15,8 @@ class ViewReader {
  public:
   virtual ~ViewReader() = default;
 
-  /// The indices of the configuration, in its order. Their ids mean something to read() alone, and nothing
-  /// captures changes of them.
+  /// The indices of the configuration, in its order. Their ids have a meaning for read() alone, and their
+  /// changes are not captured.
   virtual const std::vector<AppliedIndex>& indices() const = 0;
 
   /// Opens a snapshot of the views. Its position() means nothing.

@@ -10,7 +10,7 @@
 // A change takes its locks, checks that the tree allows it, commits in the journal, and then writes. From the
 // commit on it has happened: when this process dies, the next one that meets its locks, or recover(), does
 // the rest. Every data write is conditional and fenced (tree_writes.h, F1 and F2). A move never replaces
-// anything. Directories need not exist before something is put or moved into them (tree_documents.h).
+// anything. Directories need not exist before files are put or moved into them (tree_documents.h).
 //
 // Not thread-safe: one for each thread, with a LockManager of its own.
 #pragma once

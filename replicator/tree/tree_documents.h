@@ -1,9 +1,9 @@
 // Reads the documents of a tree: their places, not their contents.
 //
 // A document has `name` and `path` (its directory), and perhaps `kind`: "directory" for a directory that has
-// a document of its own; any other kind, or none, is a file. A directory exists when it has a document or
-// when something lies below it. `fence` is the token of the operation that last wrote the document under a
-// lock; a missing one counts as 0.
+// a document of its own; any other kind, or none, is a file. A directory exists if it has a document or if
+// anything is below it. `fence` is the token of the operation that last wrote the document under a lock; a
+// missing one counts as 0.
 #pragma once
 
 #include <cstdint>

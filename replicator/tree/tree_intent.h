@@ -20,7 +20,7 @@ struct TreeIntent {
 
   /// Whether it makes a document, which it stages before the commit (tree_writes.h, F2).
   bool creates() const { return kind != Kind::kMove && kind != Kind::kRemove; }
-  /// Where something is when it is done. REQUIRES: no removal.
+  /// The place of its file or directory afterwards. REQUIRES: no removal.
   const TreePath& target() const { return to ? *to : path; }
   bool operator==(const TreeIntent&) const = default;
 };

@@ -42,7 +42,7 @@ class Listing {
     }
   }
 
-  /// The names of the directories in a directory below which something lies.
+  /// The names of the directories in a directory with entries below them.
   std::set<std::string> directories_in(const TreePath& directory) {
     const std::string prefix = directory.is_root() ? "/" : directory.text() + "/";
     std::set<std::string> names;

@@ -1,4 +1,4 @@
-// -y, --yes: for commands that ask before they change or delete something.
+// -y, --yes: for commands that ask before a change or a deletion.
 #pragma once
 
 #include <string>

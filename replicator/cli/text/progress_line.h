@@ -33,7 +33,7 @@ class ProgressLine {
   /// Whether it is time for another line. Ask first if the line is expensive to make.
   bool due() const;
   void show(const std::string& line);
-  /// Call this before something else is written to the terminal.
+  /// Call this before any other output to the terminal.
   void clear();
 
  private:

@@ -2,7 +2,7 @@
 // `status` and `verify`. The bulk writer writes documents, the folder `read` reads them.
 //
 // Every function throws Error if it fails: retryable after a lost connection, 408, 429, 5xx and for a blocked
-// index; not retryable if the operator must change something first (credentials, a missing index, a refusal).
+// index; not retryable if the operator must act first (credentials, a missing index, a refusal).
 #pragma once
 
 #include <chrono>

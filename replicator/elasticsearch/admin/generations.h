@@ -44,7 +44,7 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
 /// searchable.
 void finish_filling(ElasticsearchClient& client, const std::string& index, const IndexMapping& mapping);
 
-/// Where an alias with two generations stands, and which of them are there.
+/// The place of an alias with two generations, and which of them exist.
 struct AliasState {
   std::vector<std::string> at;  ///< the real indices that the alias points to
   bool has_live = false;
@@ -76,7 +76,7 @@ void require_movable(const AliasState& standing, const std::string& alias, const
                      const std::string& to);
 
 /// All indices ALIAS-NNNNNN, in the order of their numbers; and after them the one behind the alias and the
-/// one called `named`, where these have another name, as an index that was adopted has.
+/// one called `named`, if these have another name, as an adopted index has.
 std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::string& alias,
                                        const std::string& named = {});
 

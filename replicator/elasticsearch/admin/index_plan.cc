@@ -170,7 +170,7 @@ bool is_copied_to(const json& mapping, const std::string& field) {
                      [&](const json& part) { return is_copied_to(part, field); });
 }
 
-/// Whether documents may have something for a field that is new in the mapping.
+/// Whether documents may have values for a field that is new in the mapping.
 bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, const std::string& field) {
   if (!desired.fields || is_copied_to(mappings, field)) return true;
   const auto first_name = [](const std::string& name) { return name.substr(0, name.find('.')); };

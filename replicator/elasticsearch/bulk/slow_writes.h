@@ -3,7 +3,7 @@
 // to others, and only writes to them wait (promise 4).
 //
 // An index is slow from when a request with it, that a small change may have waited for, takes long, until
-// one with it is taken in time. Where all indices have been slow lately, the cluster is: then none counts as
+// one with it is taken in time. If all indices have been slow lately, the cluster is: then none counts as
 // slow, and nothing more is sent than to a quick one. No network, no clock, no threads.
 #pragma once
 

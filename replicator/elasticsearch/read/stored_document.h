@@ -1,4 +1,4 @@
-// Documents as an index has them, and where to look for one.
+// Documents as an index has them, and the place of one.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Where to look for a document. `routing` is empty for none.
+/// A document's place. `routing` is empty for none.
 struct DocumentLocation {
   std::string_view id;
   std::string_view routing;

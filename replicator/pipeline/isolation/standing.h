@@ -42,7 +42,7 @@ class Standing {
     std::unique_ptr<HttpTransport> transport;  ///< to ask whether indices take writes again
     std::function<void()> on_released;         ///< called from another thread when one does
     std::function<bool(IndexId)> is_slow_to_write;
-    /// Whether something of an index may have been due at that time already.
+    /// Whether a document of an index may have been due at that time already.
     std::function<bool(IndexId, SteadyTime)> is_due_since;
   };
 

@@ -46,10 +46,10 @@ class DueWork final : public PagedWork {
   /// Pages in hand are read again. REQUIRES: no page of it is being read.
   void start_over();
 
-  /// Whether something is due, as far as is known.
+  /// Whether any document is due, as far as is known.
   bool is_due() const { return !is_empty_ || !awaited_.empty(); }
 
-  /// Whether something of it may have been due at that time already.
+  /// Whether one of its documents may have been due at that time already.
   bool is_due_since(SteadyTime time) const;
 
   /// As of the last note_list().

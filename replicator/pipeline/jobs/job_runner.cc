@@ -23,7 +23,7 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
-// A list to which something was added within this time still grows.
+// A list with additions within this time still grows.
 constexpr std::chrono::milliseconds kStillGrows{200};
 // One page of so many is that of the work whose turn it is, all the same.
 constexpr std::uint64_t kForAll = 8;

@@ -50,10 +50,10 @@ class JobRunner {
   /// The due lists, as the source has them.
   void note_due(const std::vector<DueList>& lists);
 
-  /// Whether something of the index is due.
+  /// Whether any document of the index is due.
   bool is_due(IndexId index) const { return due_.at(index)->is_due(); }
 
-  /// Whether something of the index may have been due at that time already.
+  /// Whether a document of the index may have been due at that time already.
   bool is_due_since(IndexId index, SteadyTime time) const { return due_.at(index)->is_due_since(time); }
 
   /// A small change was written while so many requests of jobs were in flight.
@@ -66,7 +66,7 @@ class JobRunner {
   void forget(IndexId index);
 
   /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True if it
-  /// did something.
+  /// did any of these.
   bool turn();
 
   /// Whether a page is being read, or was read and is not handed over.

@@ -58,8 +58,7 @@ class PagedWork {
   /// "the backfill of posts"
   virtual std::string name() const = 0;
 
-  /// Whether this process has begun it. Its first page is small, so that Elasticsearch has something to do
-  /// soon.
+  /// Whether this process has begun it. Its first page is small, so that Elasticsearch has work soon.
   virtual bool has_begun() const = 0;
 
   /// Whether nothing is left to read.

@@ -144,8 +144,8 @@ void Verification::compare_shape(const AppliedIndex& index) {
   result_.reshaped = shape_text({differences.begin(), later});
 }
 
-// Where changes come faster than they are applied, each wait is longer than the one before. So all suspects
-// wait together, the first time as long as it takes.
+// If changes come faster than they are applied, each wait is longer than the one before. So all suspects wait
+// together, the first time as long as it takes.
 void Verification::judge(const AppliedIndex& index, Suspects suspects) {
   std::optional<SteadyTime> deadline;
   for (int judgement = 0; judgement < kJudgements && suspects.size() > 0; ++judgement) {

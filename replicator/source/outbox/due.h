@@ -5,7 +5,7 @@
 //     is taken off when a commit has saved the outcomes, and with them the documents that have become due
 //     again.
 //
-// U2. A document that becomes due again is due once: where it is found, it joins the page that has it; and a
+// U2. A document that becomes due again is due once: once found, it joins the page that has it; and a
 //     rendering makes up for every page that became due before it (DueOrigin::as_of).
 #pragma once
 
@@ -40,7 +40,7 @@ inline constexpr std::int64_t kDuePageDocuments = 2'000;
 inline constexpr std::string_view kManyDocuments = "a change of many documents";
 inline constexpr std::string_view kManyChanges = "a transaction of many changes";
 
-/// Where due documents come from.
+/// The origin of due documents.
 struct DueOrigin {
   /// A rendering under this version or a greater one makes up for them. None: only one that begins after
   /// their page was read.

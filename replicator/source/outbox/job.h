@@ -40,7 +40,7 @@ struct AfterDocument {
   DocumentId id;
   bool operator==(const AfterDocument&) const = default;
 };
-/// Sweep: something is acknowledged; the next leader starts the scan over.
+/// Sweep: some pages are acknowledged; the next leader starts the scan over.
 struct Scanning {
   bool operator==(const Scanning&) const = default;
 };

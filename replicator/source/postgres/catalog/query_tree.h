@@ -36,7 +36,7 @@ bool is_true(const PostgresNode& node, std::string_view field);
 /// The entry of a query's range table; null: it has none of this number.
 const PostgresNode* entry_of(const PostgresNode& query, long number);
 
-/// The relation that an entry is; 0: it is something else.
+/// The relation that an entry is; 0: it is none.
 unsigned relation_of(const PostgresNode& entry);
 
 /// The expression behind a column of a join or of a grouping; null: it is unknown.

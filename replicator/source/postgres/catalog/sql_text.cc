@@ -113,7 +113,7 @@ class CallReader {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string word_before_;  // empty: something else came before
+  std::string word_before_;  // empty: another word came before
   std::string two_before_;
   std::vector<Bracket> brackets_;
   std::set<std::string> calls_;

@@ -458,7 +458,7 @@ class Walker {
   PostgresTransaction& transaction_;
   std::vector<Scope> scopes_;        // the current one, last, and those around it
   std::vector<Origins> arguments_;   // of the function whose body is walked
-  const Output* sublink_ = nullptr;  // the columns of the query with whose rows something is compared
+  const Output* sublink_ = nullptr;  // the columns of the query with whose rows a value is compared
   std::vector<unsigned> tables_;
   std::vector<ViewPartition> partitions_;
   std::size_t levels_ = 0;  // of partitions

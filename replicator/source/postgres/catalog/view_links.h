@@ -1,6 +1,6 @@
 // Which rows of a view's tables belong together, place by place: a view that names a table twice comes to its
 // rows by two ways, and a change of a row must follow each. A place without a way to the documents loses
-// changes, even where another place of the same table has one.
+// changes, even if another place of the same table has one.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace lockstep {
 
-/// Rows of two places of a view count together only where all these columns are equal. Places are
-/// numbered; columns by the catalog.
+/// Rows of two places of a view count together only if all these columns are equal. Places are numbered;
+/// columns by the catalog.
 struct ViewLink {
   std::size_t place = 0;
   std::size_t other = 0;

@@ -70,7 +70,7 @@ std::set<std::size_t> connected_to(std::size_t anchor, const ViewPartition& part
   return places;
 }
 
-// What a row changes by the one level, another one makes something else of.
+// A row that is changed by the one level is changed again by another one.
 bool is_in_several_levels(std::size_t place, const std::vector<ViewPartition>& partitions) {
   std::set<std::size_t> levels;
   for (const ViewPartition& partition : partitions) {

@@ -37,7 +37,7 @@ struct ViewParts {
   std::string rows;                        ///< JSON: their places in the catalogue
   std::string origin;                      ///< checksum of the source of these rows
   std::map<std::string, ViewState> views;  ///< by the names of their parts
-  /// Of enums, by the names of their parts: the labels in order, each with where its row came from.
+  /// Of enums, by the names of their parts: the labels in order, each with its row's origin.
   std::map<std::string, EnumLabels> labels;
   int version = 0;                ///< the server's, which prints the views: 15
   std::set<std::string> changed;  ///< parts that the leader has found to be others; of a stored text alone

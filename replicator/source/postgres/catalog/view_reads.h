@@ -18,7 +18,7 @@ namespace lockstep {
 /// Lower oids belong to the server itself.
 inline constexpr unsigned kFirstOwnOid = 16384;
 
-/// How a view reads one table, or something else that has rows and is no view.
+/// How a view reads one table, or another object that has rows and is no view.
 struct TableRead {
   std::string name;
   char kind = 'r';            ///< pg_class.relkind

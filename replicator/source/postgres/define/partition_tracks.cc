@@ -21,7 +21,7 @@ bool has_word(std::string text, std::string_view word) {
   return text.find(word) != std::string::npos;
 }
 
-// Whether it has something to compare a null with.
+// Whether it has a value to compare a null with.
 bool handles_null(const std::string& sql) {
   return has_word(sql, "null") || has_word(sql, "coalesce") || has_word(sql, "distinct");
 }

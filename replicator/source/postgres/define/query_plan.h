@@ -17,8 +17,8 @@ std::string conditions_of(const nlohmann::json& plan);
 /// The conditions of one node that reads a table: those that it reads by, and those that it checks.
 std::string own_conditions_of(const nlohmann::json& read);
 
-/// The first column of a table that must equal something: "post_id" of "(c.post_id = p.id)" or of
-/// "(p.id = c.post_id)". Empty: there is none. `alias` is the table's, unquoted.
+/// The first column of a table that must equal a value: "post_id" of "(c.post_id = p.id)" or of "(p.id =
+/// c.post_id)". Empty: there is none. `alias` is the table's, unquoted.
 std::string sought_column(const std::string& alias, const std::string& conditions);
 
 /// What a read compares with the values that are asked for ($1), without the table's alias: "((a)::text ||

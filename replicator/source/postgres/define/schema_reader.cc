@@ -232,7 +232,7 @@ void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned 
   }
 }
 
-// A table that is read where the links do not show it, in a part that cannot be followed, is not reached.
+// A table that is read in a place unknown to the links, in a part that cannot be followed, is not reached.
 void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const ViewLinks& links,
                                      ViewShape& shape) {
   std::set<std::string> seen;

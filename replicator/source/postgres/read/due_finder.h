@@ -17,7 +17,7 @@ namespace lockstep {
 
 class PostgresDueFinder {
  public:
-  /// Connects when there is something to do.
+  /// Connects when there is work.
   PostgresDueFinder(const SourceConfig& source, const std::string& purpose) : session_(source, purpose) {}
   /// Cancels the search; the next leader does it again.
   ~PostgresDueFinder();

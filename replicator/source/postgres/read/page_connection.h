@@ -1,4 +1,4 @@
-// Where pages of jobs are read alongside the leader's transactions.
+// The connection that reads pages of jobs alongside the leader's transactions.
 #pragma once
 
 #include <memory>

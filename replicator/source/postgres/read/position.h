@@ -15,7 +15,7 @@ namespace lockstep {
 /// in `running`.
 class PostgresSnapshot {
  public:
-  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, if it is something else.
+  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, if it has another form.
   explicit PostgresSnapshot(std::string_view text);
 
   bool sees(std::uint64_t txid) const;

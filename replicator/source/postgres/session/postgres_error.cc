@@ -16,8 +16,8 @@ bool is_of_passing_class(std::string_view sqlstate) {
   return code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58";
 }
 
-// idle_in_transaction_session_timeout, transaction_timeout: a session of ours has none, so something else has
-// set them in it.
+// idle_in_transaction_session_timeout, transaction_timeout: a session of ours has none, so they were set from
+// elsewhere.
 bool ends_by_timeout(std::string_view sqlstate) {
   return sqlstate == "25P03" || sqlstate == "25P04";
 }

@@ -342,8 +342,8 @@ end
   end;
 
 -- name: capture_check
--- Body of the function that says why the triggers of a tracked table take the fallback (capture_fallback) for every
--- statement; null: they do not. It reads no row. Somebody who has the table to himself is not waited for.
+-- Body of the function that reports why the triggers of a tracked table take the fallback (capture_fallback) for every
+-- statement; null: they do not. It reads no row. It does not wait for a session with an exclusive lock on the table.
 --   {old}, {new}, {columns}, {same_key}  as in capture_update, over the table itself
 --   {relation}                           the table's name as a literal
 begin

@@ -2,7 +2,7 @@
 -- Starts a reindex of an alias, in place of one that has failed. No row: the alias has one.
 --   $1  the pipeline
 --   $2  the alias
---   $3  what the mapping file of the new index says
+--   $3  the mapping file of the new index
 --   $4  how long the other generation is followed after each swap, in seconds
 --   $5  how many documents a second are written or compared at most; null: no limit
 insert into {schema}.reindex as r (pipeline, alias, mapping, keep, live, max_rate)

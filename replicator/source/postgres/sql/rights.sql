@@ -1,5 +1,5 @@
 -- name: owners_of_tables
--- The owners of relations, without asking for a right on them or their schemas; what is not there has none.
+-- The owners of relations, without asking for a right on them or their schemas; missing ones have none.
 --   {names}  an array of names as SQL writes them
 select distinct pg_get_userbyid(c.relowner)
 from unnest({names}) as given(name)
@@ -21,7 +21,7 @@ from pg_roles as r
 where r.rolname = current_user
 
 -- name: objects_to_hand_over
--- What is in lockstep's schema, and the schema, that belongs to somebody else than a role: "table lockstep.job" with the
+-- Objects in lockstep's schema, and the schema, that belong to another owner than a role: "table lockstep.job" with the
 -- owner. The schema comes first. An identity column's sequence goes with its table.
 --   $1  name of the schema
 --   $2  name of the role
@@ -56,7 +56,7 @@ where l.pid = pg_backend_pid() and l.locktype = 'relation' and c.oid >= 16384 an
   and l.database = (select d.oid from pg_database as d where d.datname = current_database())
 
 -- name: default_grantees
--- The roles that may execute the functions that somebody else than a role makes in lockstep's schema.
+-- The roles that may execute the functions that another owner than a role makes in lockstep's schema.
 --   $1  name of the schema
 --   $2  name of the role
 select distinct quote_ident(pg_get_userbyid(a.grantee))
@@ -67,9 +67,9 @@ where n.nspname = $1 and d.defaclobjtype = 'f' and pg_get_userbyid(d.defaclrole)
   and a.grantee <> d.defaclrole and pg_get_userbyid(a.grantee) <> $2
 
 -- name: excess_rights
--- What this session may do and the owner of something that it runs code of may not: object, owner, a role of the session,
--- and the right in words. PostgreSQL runs code that belongs to a table, a view or a type with the rights of whoever reads
--- it. What one of the owners may take on does not count: a role that applies for several owners is a member of each.
+-- Rights of this session that the owner of an object whose code it runs lacks: object, owner, a role of the session, and the
+-- right in words. PostgreSQL runs code that belongs to a table, a view or a type with the rights of the reader. A role that
+-- one of the owners may take on does not count: a role that applies for several owners is a member of each.
 --   $1  oids of relations
 with recursive read (oid) as (
   select unnest($1::oid[])
@@ -118,7 +118,7 @@ where not owner.rolsuper and owner.oid <> session.oid
 order by x.reason, owner.rolname, session.rolname, o.name
 
 -- name: rights_at_risk
--- Where somebody's code runs with the rights of a superuser: the name of a warning, and its values.
+-- Where another role's code runs with the rights of a superuser: the name of a warning, and its values.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
 select distinct 'table_of_another',

@@ -19,7 +19,7 @@ struct SqlToken {
   std::size_t end() const { return begin + text.size(); }
   /// Whether it is this word, in upper or lower case.
   bool is(std::string_view word) const;
-  /// Whether it may name something: a word that begins with no digit, or a quoted name.
+  /// Whether it may be a name: a word that begins with no digit, or a quoted name.
   bool is_name() const;
 };
 

@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// Rows of two places count together only where all these columns are equal. Names are not quoted.
+/// Rows of two places count together only if all these columns are equal. Names are not quoted.
 struct SqliteLink {
   std::string table;
   std::vector<std::string> columns;

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 14> kEnvironment = {
 
 struct Seen {
   std::map<std::string, std::set<std::string>> reads;  // columns, by table or view
-  std::set<std::string> inside;                        // views on whose account something was read
+  std::set<std::string> inside;                        // views that caused a reading
   std::set<std::string> functions;
 };
 

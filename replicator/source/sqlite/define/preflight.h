@@ -12,7 +12,7 @@ namespace lockstep {
 /// REQUIRES: a snapshot is open.
 std::vector<Finding> check_sqlite(SqliteConnection& connection, const Config& config);
 
-/// Adds why the file cannot be followed where it lies, such as on a network file system, to `findings`.
+/// Adds reasons against following the file in its place, such as a network file system, to `findings`.
 void check_file(const SqliteConnection& connection, std::vector<Finding>& findings);
 
 /// Reads some rows of each view, and adds the obstacles to their becoming documents to `findings`. REQUIRES:

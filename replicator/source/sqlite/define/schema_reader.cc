@@ -174,7 +174,7 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
       shape.unknown.push_back("when " + read + " changes, which can have no triggers");
       continue;
     }
-    // A table that is named only by the name of something else is there at least once.
+    // A table that is named only by another object's name is there at least once.
     const auto times = joins.together.find(table->name);
     shape.reads[plain_or_quoted(table->name)] =
         times == joins.together.end() ? 1 : std::max(times->second, 1);

@@ -63,7 +63,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   /// Runs a draft's steps, after which writers must still be able to write. REQUIRES: the write lock.
   void run_steps(const char* doing, const Draft& draft);
   void run(const char* doing, const std::vector<PlanStep>& steps);
-  /// The first column of the rows. Empty also where lockstep has no tables.
+  /// The first column of the rows. Empty also if lockstep has no tables.
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 
   const Config& config_;

@@ -25,7 +25,7 @@ namespace lockstep {
 
 class SqliteDueFinder {
  public:
-  /// Connects when there is something to do.
+  /// Connects when there is work.
   explicit SqliteDueFinder(SourceConfig source) : source_(std::move(source)) {}
   /// Ends the search; the next leader does it again.
   ~SqliteDueFinder();

@@ -31,7 +31,7 @@ class SqliteFile {
 
   std::filesystem::path wal() const { return beside("-wal"); }
   std::filesystem::path journal() const { return beside("-journal"); }
-  /// Where the leader of a pipeline reports its state.
+  /// The file of a leader's report.
   std::filesystem::path status(const std::string& pipeline) const { return beside("-lockstep-" + pipeline); }
 
  private:

@@ -23,8 +23,8 @@ begin
 end
 
 -- name: capture_replaced
--- The rows that a statement which says `replace` may be about to delete, for which no trigger fires: those that are the same
--- as the new row in a unique index.
+-- The rows that a `replace` may be about to delete, for which no trigger fires: those that are the same as the new row in a
+-- unique index.
 create trigger {name} before {event} on {table}{when}
 begin
 {#indices}
@@ -34,7 +34,7 @@ begin
 end
 
 -- name: capture_delete
--- A row that was deleted, but by a statement that says `replace`.
+-- A row that was deleted, but not by a `replace`.
 create trigger {name} after delete on {table}{when}
 begin
   insert into {schema}_outbox (capture, value) values ({capture}, {old});
