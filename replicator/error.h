@@ -1,4 +1,4 @@
-// Errors for "this step cannot go on". They have the step, its object, the cause, the remedy, and whether
+// Errors for "this step cannot continue". They have the step, its object, the cause, the remedy, and whether
 // trying again makes sense. An expected result (the outcome of one document, a refused lock) is a value, not
 // an exception.
 //
@@ -49,7 +49,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What another version of lockstep has stored cannot be used by this one, until one of them is upgraded. A
+/// What another version of Lockstep has stored cannot be used by this one, until one of them is upgraded. A
 /// service waits for that; elsewhere it is a UsageError.
 class OtherVersion : public UsageError {
  public:

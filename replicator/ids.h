@@ -1,4 +1,4 @@
-// What rows of lockstep's own tables and documents are called by: a type for each, so that one can't be taken
+// What rows of Lockstep's own tables and documents are called by: a type for each, so that one can't be taken
 // for another.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Errors for stored values with no meaning known to this lockstep. They name the value and its place, so that
-// it never becomes a default: a newer lockstep may give it another meaning.
+// Errors for stored values with no meaning known to this Lockstep. They name the value and its place, so that
+// it never becomes a default: a newer Lockstep may give it another meaning.
 #pragma once
 
 #include <string>

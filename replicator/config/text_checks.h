@@ -18,7 +18,7 @@ TextFault pipeline_name_fault(const std::string& text);
 /// "postgresql://…", "postgres://…" or "sqlite:PATH".
 TextFault source_url_fault(const std::string& text);
 
-/// A PostgreSQL schema that can be lockstep's own.
+/// A PostgreSQL schema that can be Lockstep's own.
 TextFault schema_fault(const std::string& text);
 
 /// "http://host[:port][/prefix]" or https, without credentials.

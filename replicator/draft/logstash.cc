@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-/// What lockstep needs no setting for, because it does not poll and reads by itself.
+/// What Lockstep needs no setting for, because it does not poll and reads by itself.
 const std::set<std::string> kNotNeeded = {
     "jdbc_driver_library",
     "jdbc_driver_class",

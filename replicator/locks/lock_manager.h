@@ -35,7 +35,7 @@
 // counts until it is released or broken by hand.
 //
 // Not thread-safe: one for each thread. Every function throws Error if it cannot ask the server or the server
-// refuses, and if a stored lock or journal entry has a value that this lockstep does not know.
+// refuses, and if a stored lock or journal entry has a value that this Lockstep does not know.
 #pragma once
 
 #include <chrono>

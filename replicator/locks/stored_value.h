@@ -1,5 +1,5 @@
-// Reads words that the journal and the locks store. A word that this lockstep does not know is an error that
-// names it and its place, never a default: a newer lockstep may give it another meaning.
+// Reads words that the journal and the locks store. A word that this Lockstep does not know is an error that
+// names it and its place, never a default: a newer Lockstep may give it another meaning.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ enum class RunUntil {
 
 /// Leads a pipeline: finishes its jobs and follows its changes, in one thread. It handles the failures of
 /// bulk requests itself. Its parts are there for a loop by hand. Every function may throw: Error if the
-/// source or Elasticsearch's administration fails (retryable() says whether to lead again), Deposed if
+/// source or Elasticsearch's administration fails (retryable() shows whether to lead again), Deposed if
 /// another process leads now, UsageError if the configuration is not the applied one.
 class Leader : public LeaderParts {
  public:

@@ -110,7 +110,7 @@ struct ReplicationProgress {
 
   /// From the time at which a row of the outbox was written, as long as the oldest of its step.
   DelayHistogram acknowledged;
-  DelayHistogram searchable;  ///< only if lockstep refreshes: otherwise it does not learn when
+  DelayHistogram searchable;  ///< only if Lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit

@@ -36,7 +36,7 @@ class RefusedShare {
   struct Window {
     std::int64_t documents = 0;
     std::int64_t refused = 0;
-    std::int64_t own = 0;  // of them: by lockstep itself
+    std::int64_t own = 0;  // of them: by Lockstep itself
     std::string first;     // error of the first refused document
   };
 

@@ -39,7 +39,7 @@ std::map<JobId, double> job_rates_of(const PipelineStatus& status);
 std::map<std::string, double> due_rates_of(const PipelineStatus& status);
 
 /// Points that the operator has to see to, such as documents that may be out of date: the findings of a
-/// leader that runs, and a state or notes of the objective that this lockstep does not know. Throws
+/// leader that runs, and a state or notes of the objective that this Lockstep does not know. Throws
 /// nlohmann::json::exception if the report cannot be read.
 std::vector<std::string> warnings_of(const PipelineStatus& status);
 

@@ -31,7 +31,7 @@ class LeadershipLoop {
     Backoff::Limits refused{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
     std::chrono::milliseconds standby_poll{500};
     /// The reaction if a server refuses a step for good (a password, a privilege), another version of
-    /// lockstep has made the schema, or the source is absent, as while it is restored. A service that has
+    /// Lockstep has made the schema, or the source is absent, as while it is restored. A service that has
     /// been up keeps trying, with growing pauses: if it ended, it would be started again at once, and ask as
     /// often as it can. One that has not been up ends with UsageError, so that its start fails.
     enum class OnRefusal { kEnd, kKeepTrying };

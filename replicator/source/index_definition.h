@@ -15,7 +15,7 @@ namespace lockstep {
 struct StoredIndex {
   std::string name;                      ///< the alias; of a generation next to it, the real index's
   std::optional<std::string> beside;     ///< the alias next to whose index it is; none: it is the alias's own
-  std::string configured;                ///< its definition; empty: an older lockstep has stored none
+  std::string configured;                ///< its definition; empty: an older Lockstep has stored none
   bool was_swapped = false;              ///< of a generation next to another: the alias has moved since the
                                          ///< reindex began
   bool followed = true;                  ///< false: a reindex is about to begin with it
@@ -38,7 +38,7 @@ std::string definition_text(const IndexConfig& index);
 /// One of them has the configuration's definition; the other one keeps its own, unless both had the same. The
 /// one that the configuration does not describe, and the next generation once the alias has moved, keeps its
 /// fields: its mapping may refuse later ones of the view. Throws Error for a stored definition that no
-/// lockstep has written.
+/// Lockstep has written.
 std::vector<IndexConfig> wanted_indices(const Config& config, const std::vector<StoredIndex>& stored);
 
 /// The present state of each index, by its name, whatever the current configuration. A generation with which

@@ -16,7 +16,7 @@ struct SourceIdentity {
   std::string place;          ///< names the database; in a different one positions have another meaning
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
-  std::string tables = {};    ///< names lockstep's own tables: others when a dump was restored over them
+  std::string tables = {};    ///< names Lockstep's own tables: others when a dump was restored over them
   /// What leave_mark() has left, the newest last: an older state lacks the newest. Empty: `progress` shows
   /// it.
   std::vector<std::string> marks = {};

@@ -1,4 +1,4 @@
-// A step of the making of lockstep's own tables: one file of migrations/, compiled in.
+// A step of the making of Lockstep's own tables: one file of migrations/, compiled in.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct Migration {
 /// The migrations in `files`, in order. Throws std::logic_error unless they are numbered 1, 2, 3, … .
 std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files);
 
-/// Throws Error unless `number`, which a row of lockstep's table of migrations has, is the next one behind
+/// Throws Error unless `number`, which a row of Lockstep's table of migrations has, is the next one behind
 /// `applied`, that of the row in front of it or 0.
 void require_next_migration(std::int64_t applied, std::int64_t number);
 
-/// A schema has migration `number`, but this lockstep knows only `known`.
+/// A schema has migration `number`, but this Lockstep knows only `known`.
 OtherVersion newer_schema(const std::string& schema_name, std::int64_t number, std::size_t known);
-/// A schema lacks migrations that this lockstep knows.
+/// A schema lacks migrations that this Lockstep knows.
 OtherVersion older_schema(const std::string& schema_name);
-/// Another text of this migration was applied, by lockstep `applied_by`.
+/// Another text of this migration was applied, by Lockstep `applied_by`.
 UsageError altered_migration(const Migration& migration, const std::string& applied_by);
 
 }  // namespace lockstep

@@ -40,7 +40,7 @@ struct LeadHolder {
   bool is_lockstep = true;  ///< its role may lead; false: it holds the lock and does not count
 };
 
-/// "session 4711 of role app (psql), which …"; REQUIRES: it is none of lockstep's.
+/// "session 4711 of role app (psql), which …"; REQUIRES: it is none of Lockstep's.
 std::string in_words(const LeadHolder& stranger);
 
 struct IndexStatus {
@@ -52,7 +52,7 @@ struct IndexStatus {
 
   struct Job {
     JobId id;
-    std::string kind;        ///< as stored, even when this lockstep knows no such kind
+    std::string kind;        ///< as stored, even when this Lockstep knows no such kind
     std::string unreadable;  ///< why it cannot be read; empty: it can
     std::string reason;
     std::int64_t done = 0;
@@ -78,7 +78,7 @@ struct Standby {
 
 struct ReindexStatus {
   std::string alias;
-  std::string state;                 ///< as stored, even when this lockstep knows no such state
+  std::string state;                 ///< as stored, even when this Lockstep knows no such state
   std::string live;                  ///< the real index that the alias points to; empty: nothing was made yet
   std::string beside;                ///< the other one
   std::string wanted;                ///< by a person: "back", "finish", "abort"; empty: nothing

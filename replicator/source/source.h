@@ -4,7 +4,7 @@
 //
 //   ChangeLog, SourceTransaction   the readers of changes: the tail, the checkpoint, jobs
 //   SourceSnapshot                 readers: `verify`, paused indices, `dead-letters`
-//   Lead                           who leads
+//   Lead                           the leader
 //   DeadLetterBox                  dead letters, for people
 //   OutboxMaintenance              pruning, the outbox's limit, missing triggers
 //   Reindexes                      indices that get a second generation

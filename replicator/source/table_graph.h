@@ -106,7 +106,7 @@ class SchemaReader {
   /// How this database writes SQL. Lives as long as the reader.
   virtual const SqlDialect& dialect() const = 0;
 
-  /// All tables but the system's own and those of lockstep's schema.
+  /// All tables but the system's own and those of Lockstep's schema.
   virtual TableGraph tables() = 0;
 
   /// Looks at some of its rows, too. Throws UsageError if there is no view of that name, or if looking would

@@ -11,9 +11,9 @@
 //     already.
 // S5. commit() throws Deposed if another process became leader before it ended; may_be_shown() does so if
 //     this happened before the snapshot.
-// S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may see it
-//     before or not. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
-//     writes it in a transaction of its own that follows.)
+// S6. Recorded writes take effect in commit(), all of them or none. This transaction may see them before or
+//     not. (PostgreSQL makes them at once; SQLite, which cannot write in a snapshot that has read, makes them
+//     in a transaction of its own that follows.)
 #pragma once
 
 #include <cstddef>

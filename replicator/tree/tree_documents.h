@@ -24,7 +24,7 @@ inline constexpr const char* kDirectoryKind = "directory";
 inline constexpr const char* kFileKind = "file";
 
 /// The kind of the contents of a put before its commit: this, followed by the id of the operation, which is
-/// also the document's. Such a document has no path yet. Only lockstep writes it, so nothing else is removed
+/// also the document's. Such a document has no path yet. Only Lockstep writes it, so nothing else is removed
 /// as left behind.
 inline constexpr const char* kStagedKind = "lockstep-staged:";
 /// No such kind is longer.

@@ -32,7 +32,7 @@ std::string doing_of(const TreeIntent& intent);
 OperationIntent journal_intent(const TreeIntent& intent, const std::string& index);
 
 /// Reads it from the journal entry of an operation on a tree. Throws Error, which names the operation, for a
-/// kind that this lockstep does not know and for texts that are not paths.
+/// kind that this Lockstep does not know and for texts that are not paths.
 TreeIntent tree_intent(const Operation& operation);
 
 }  // namespace lockstep

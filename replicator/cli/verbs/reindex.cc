@@ -197,7 +197,7 @@ class ReindexVerb final : public Verb {
     return forecast;
   }
 
-  // With those that `apply` would refuse, even if an older lockstep has stored no definition: starting
+  // With those that `apply` would refuse, even if an older Lockstep has stored no definition: starting
   // reports it.
   std::set<std::string> redefined_aliases(
       const std::map<std::string, std::vector<DefinitionDifference>>& differences) const {

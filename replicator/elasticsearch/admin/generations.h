@@ -5,7 +5,7 @@
 //
 // E2. The alias moves in one call, from the index where it is expected; another move meanwhile is noticed.
 //
-// E3. An index that the alias points to is never deleted, nor one that lockstep has not made, nor the only
+// E3. An index that the alias points to is never deleted, nor one that Lockstep has not made, nor the only
 //     one of two that is left.
 //
 // Each function may be repeated after a lost answer, and then finds the steps that are done.
@@ -25,7 +25,7 @@ namespace lockstep {
 /// has no number.
 std::string writing_alias(const std::string& index, std::int64_t reindex = 0);
 
-/// The index's aliases besides `alias` that lockstep has not made.
+/// The index's aliases besides `alias` that Lockstep has not made.
 std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias);
 
 struct TwoGenerations {

@@ -17,7 +17,7 @@ struct SourceMark {
   std::string place;          ///< names the database
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< grows while place and timeline stay the same
-  std::string tables = {};    ///< names lockstep's tables there; empty if an older lockstep wrote the mark
+  std::string tables = {};    ///< names Lockstep's tables there; empty if an older Lockstep wrote the mark
   std::string mark = {};      ///< the newest that was left there; empty: it needs none
   bool operator==(const SourceMark&) const = default;
 };

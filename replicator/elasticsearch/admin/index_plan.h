@@ -27,7 +27,7 @@ struct DesiredIndex {
   std::optional<std::vector<std::string>> fields = {};
   /// How the view's documents differ from those that the index has: "view", "column title".
   std::vector<MappingDifference> documents = {};
-  /// What to do with an index that lockstep has not made, behind the alias or of its name.
+  /// What to do with an index that Lockstep has not made, behind the alias or of its name.
   enum class Foreign { kRefuse, kAdopt };
   Foreign foreign = Foreign::kRefuse;
 };

@@ -1,4 +1,4 @@
-// Asks beforehand whether the user of [elasticsearch] has the privileges that lockstep needs. Engines without
+// Asks beforehand whether the user of [elasticsearch] has the privileges that Lockstep needs. Engines without
 // security count as allowing everything.
 #pragma once
 

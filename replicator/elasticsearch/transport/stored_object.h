@@ -1,4 +1,4 @@
-// Values that lockstep has stored in Elasticsearch and decides by: of documents, and of an index's mark. A
+// Values that Lockstep has stored in Elasticsearch and decides by: of documents, and of an index's mark. A
 // value of another type than wanted is an error that names the document, the field and the value, never a
 // default. (For replies that are merely read, json_fields.h.)
 #pragma once

@@ -21,7 +21,7 @@ using Tracks = std::set<std::pair<int, std::string>>;
 /// An index as a configuration and a view describe it.
 struct DescribedIndex : DocumentShape {
   std::vector<std::string> json_fields;  ///< those of the fields that hold JSON, if no type shows it
-  std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
+  std::string configured;  ///< as definition_text() of it; empty: an older Lockstep has stored none
   bool operator==(const DescribedIndex&) const = default;
 };
 

@@ -65,7 +65,7 @@ struct Job {
   std::string reason;
 };
 
-/// A stored job that this lockstep cannot use: its kind, its position or another value.
+/// A stored job that this Lockstep cannot use: its kind, its position or another value.
 struct UnreadableJob {
   JobId id;
   IndexId index;

@@ -1,9 +1,9 @@
 // An index of locks, or of their journal: with one shard, for one sequence of numbers, and with a mapping
-// that marks it as made by lockstep.
+// that marks it as made by Lockstep.
 //
 // It may be deleted while it is used. The next write then makes it again: as it was if the template is there,
 // else without the mapping, and searches in it fail. Such an index is made again. Its contents distinguish it
-// from another program's: it is empty, or has nothing but lockstep's documents.
+// from another program's: it is empty, or has nothing but Lockstep's documents.
 #pragma once
 
 #include <chrono>

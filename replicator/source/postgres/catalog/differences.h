@@ -40,7 +40,7 @@ bool are_as_stored(PostgresTransaction& transaction, int pipeline);
 /// An SQL expression: whether a subscription fills the table whose oid `table`, an expression, gives.
 std::string is_subscribed_sql(std::string_view table);
 
-/// altered_indices(), and everything else. REQUIRES: the pipeline is applied. `schema_name` is lockstep's,
+/// altered_indices(), and everything else. REQUIRES: the pipeline is applied. `schema_name` is Lockstep's,
 /// not quoted.
 std::vector<Difference> differences_from_applied(PostgresTransaction& transaction, int pipeline,
                                                  const std::string& schema_name);

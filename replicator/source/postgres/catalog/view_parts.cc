@@ -110,7 +110,7 @@ PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::
   for (const auto& [name, part] : parts) {
     const auto found = before.find(name);
     const bool may_be_new = name.starts_with(kSetting) || name.starts_with(kNotNull);
-    if (found == before.end() && may_be_new) continue;  // an older lockstep noted none
+    if (found == before.end() && may_be_new) continue;  // an older Lockstep noted none
     if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
       const LabelsBefore its = labels_before(known, name, *this, is_same_database);
       if (its == LabelsBefore::kOthers) others.insert(name);

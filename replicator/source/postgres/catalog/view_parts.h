@@ -42,10 +42,10 @@ struct ViewParts {
   int version = 0;                ///< the server's, which prints the views: 15
   std::set<std::string> changed;  ///< parts that the leader has found to be others; of a stored text alone
 
-  /// As lockstep's table "index" keeps them: JSON.
+  /// As Lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
-  /// The differences from `stored`, a text(). In a text that an older lockstep has stored a name shows them:
+  /// The differences from `stored`, a text(). In a text that an older Lockstep has stored a name shows them:
   /// a mere checksum counts as changed, one without origin as replaced. Changes the database for a moment: a
   /// view counts as the same if only another version of the server prints it differently, which a temporary
   /// view shows. If none can be made, it counts as changed. An enum that has got labels counts as the same:
@@ -56,7 +56,7 @@ struct ViewParts {
 /// Such a text with a mark that these parts were found to be others: lasts until a comparison is asked for.
 std::string marked_as_changed(std::string_view stored, const std::vector<std::string>& changed);
 
-/// Whether `stored` is a text of ViewParts, not the mere checksum of an older lockstep.
+/// Whether `stored` is a text of ViewParts, not the mere checksum of an older Lockstep.
 bool is_view_parts(std::string_view stored);
 
 /// The whole rows of such a text; none for a mere checksum.

@@ -136,7 +136,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
 }
 
 AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
-  pending(transaction);  // throws for migrations of a newer lockstep
+  pending(transaction);  // throws for migrations of a newer Lockstep
   return load_applied(transaction, config_.source.schema, config_.pipeline);
 }
 

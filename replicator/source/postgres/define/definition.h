@@ -1,4 +1,4 @@
-// Brings a PostgreSQL source in line with a configuration: lockstep's own schema, the captures, the triggers.
+// Brings a PostgreSQL source in line with a configuration: Lockstep's own schema, the captures, the triggers.
 //
 // `plan` shows the steps, `apply` takes them, `remove` undoes it. Apart from the migrations everything
 // happens in one transaction, so a failure leaves the database as it was. A second `apply` finds nothing to
@@ -44,7 +44,7 @@ class PostgresDefinition {
   /// As SourceDefinition's.
   void note_filled(std::set<std::string> aliases) { filled_ = std::move(aliases); }
 
-  /// As SourceDefinition::plan(). Throws UsageError also if a newer lockstep has migrated the database.
+  /// As SourceDefinition::plan(). Throws UsageError also if a newer Lockstep has migrated the database.
   std::vector<PlanStep> plan();
 
   /// As SourceDefinition::apply(). The Error is retryable if a table was in use for too long.
@@ -65,7 +65,7 @@ class PostgresDefinition {
 
   /// The GRANT statements that `role` (not quoted) needs for `lockstep run`, and nothing else; none while the
   /// schema is still to be handed over. Throws UsageError as plan() does. Before the first apply the
-  /// statements about lockstep's schema fail.
+  /// statements about Lockstep's schema fail.
   std::vector<std::string> grants(const std::string& role);
 
  private:

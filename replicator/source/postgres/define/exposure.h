@@ -1,4 +1,4 @@
-// What makes a PostgreSQL source easier to attack than it need be: nothing that keeps lockstep from working.
+// What makes a PostgreSQL source easier to attack than it need be: nothing that keeps Lockstep from working.
 #pragma once
 
 #include <vector>

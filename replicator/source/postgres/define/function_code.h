@@ -1,4 +1,4 @@
-// The functions that `apply` makes in lockstep's schema: their code, how they are made, and whether the
+// The functions that `apply` makes in Lockstep's schema: their code, how they are made, and whether the
 // database still has them so.
 #pragma once
 
@@ -28,7 +28,7 @@ FunctionCode trigger_function(int pipeline, std::string_view relation, const Tri
 /// The function that reports why the triggers of a table take the fallback (triggers.h, T5).
 FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
 
-/// What follows the parts of a table (triggers.h, T6). `schema_name` is lockstep's, not quoted.
+/// What follows the parts of a table (triggers.h, T6). `schema_name` is Lockstep's, not quoted.
 FunctionCode parts_function(int pipeline, std::string_view schema_name, const std::string& relation,
                             const TriggerCode& code, const std::vector<std::string>& settings);
 

@@ -40,7 +40,7 @@ struct PlanInput {
   const PipelineDesign& design;
   const AppliedObjects& applied;
   const std::set<std::string>& filled;  ///< SourceDefinition::note_filled()
-  /// The next id of lockstep's table "pipeline", "index" or "capture".
+  /// The next id of Lockstep's table "pipeline", "index" or "capture".
   std::function<int(const std::string&)> next_id;
 };
 

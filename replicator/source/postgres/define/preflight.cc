@@ -92,7 +92,7 @@ class Preflight {
     return true;
   }
 
-  // False: nothing in lockstep's schema can be trusted.
+  // False: nothing in Lockstep's schema can be trusted.
   bool check_schema() {
     has_schema_ = has_own_tables(transaction_, config_.source.schema);
     if (!has_schema_) return true;
@@ -147,7 +147,7 @@ class Preflight {
     return !is_everything;
   }
 
-  // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which has the
+  // The owner of Lockstep's schema, or a user who finds none, counts as the role of `apply`, which has the
   // rights of `run`. Any other role counts as the role of `run`, which need not see everything: the role of
   // `apply` has seen it.
   void check_rights() {

@@ -1,4 +1,4 @@
-// The findings of `check` in PostgreSQL before anything runs: obstacles to lockstep, and points that it
+// The findings of `check` in PostgreSQL before anything runs: obstacles to Lockstep, and points that it
 // cannot check. Changes nothing.
 #pragma once
 

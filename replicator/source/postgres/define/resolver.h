@@ -15,7 +15,7 @@ struct ResolverRequest {
   TypeFamily value_family;
   std::string column;       ///< the view's column that has the value; empty: its _id
   std::string keys;         ///< the user's query; may be empty
-  std::string schema_name;  ///< lockstep's, not quoted
+  std::string schema_name;  ///< Lockstep's, not quoted
 };
 
 struct Resolver {

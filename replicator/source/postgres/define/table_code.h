@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// `capture_ids` are the ids of the design's captures; `schema` is lockstep's, quoted.
+/// `capture_ids` are the ids of the design's captures; `schema` is Lockstep's, quoted.
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
                          const std::vector<int>& capture_ids);
 

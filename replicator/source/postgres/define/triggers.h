@@ -17,7 +17,7 @@
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
 //     security definer and qualify names, types and operators. They also have a fixed search_path, unless all
 //     they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
-//     values depend on is fixed as lockstep's own session has it (session/value_settings.h).
+//     values depend on is fixed as Lockstep's own session has it (session/value_settings.h).
 //
 // T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
 //     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
@@ -61,7 +61,7 @@ struct KeyColumn {
 };
 
 struct TriggerCode {
-  std::string schema;          ///< lockstep's, quoted
+  std::string schema;          ///< Lockstep's, quoted
   std::string alias;           ///< the table's own name, quoted
   std::vector<KeyColumn> key;  ///< the primary key; empty: there is none
   std::vector<CaptureCode> captures;
@@ -84,7 +84,7 @@ std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 /// The body of the function that reports why the triggers of `relation` take the fallback of T5.
 std::string check_body(const TriggerCode& code, const std::string& relation);
 
-/// The body of the function of T6. `schema_name` is lockstep's, not quoted.
+/// The body of the function of T6. `schema_name` is Lockstep's, not quoted.
 std::string parts_body(const TriggerCode& code, std::string_view schema_name, int pipeline,
                        const std::string& relation);
 

@@ -1,4 +1,4 @@
-// Whose code lockstep runs, and whether its owner would get rights by it.
+// Whose code Lockstep runs, and whether its owner would get rights by it.
 //
 // A table, a view or a type brings code along: functions in a view, a policy or a cast. PostgreSQL runs that
 // code with the reader's rights, and a trigger's function reads the table with the rights of the function's
@@ -41,7 +41,7 @@ std::string in_words(const LentRight& lent);
 /// in_words() for each, and the remedy.
 Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
 
-/// The steps that give lockstep's schema and everything in it to the one owner of all tracked tables, or to
+/// The steps that give Lockstep's schema and everything in it to the one owner of all tracked tables, or to
 /// the schema's owner if that lends nothing: for a session that lends rights. Empty: nothing there belongs to
 /// another role. Throws UsageError if the tables have several owners, or if that owner could not work with
 /// what it is given.

@@ -6,10 +6,10 @@
 // (checkpoint.lead_key).
 //
 // D1. At most one leads. Who has taken a number leads only if it is in force afterwards, read under the row's
-//     lock; and the number changes only under the row's lock, while no lockstep holds it.
+//     lock; and the number changes only under the row's lock, while no Lockstep holds it.
 //
-// D2. A lockstep that knows of one number only and this one do not lead together: a leader by another number
-//     holds that one too when it can, and stands by while one of lockstep's does. If a stranger gives it up
+// D2. A Lockstep that knows of one number only and this one do not lead together: a leader by another number
+//     holds that one too when it can, and stands by while one of Lockstep's does. If a stranger gives it up
 //     later, the epoch keeps the two apart.
 #pragma once
 
@@ -28,7 +28,7 @@ class PostgresLead final : public Lead {
   PostgresLead(PostgresSession& session, const PostgresPipeline& pipeline)
       : session_(session), pipeline_(pipeline) {}
 
-  /// Throws Error, retryable, if the server is a standby. Logs a holder of the lock that is not lockstep's.
+  /// Throws Error, retryable, if the server is a standby. Logs a holder of the lock that is not Lockstep's.
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;

@@ -20,7 +20,7 @@ struct LeadLock {
 /// `identity` is the pipeline's.
 std::vector<LeadLock> lead_locks(PostgresTransaction& transaction, const std::string& identity);
 
-/// Whether one of lockstep's holds one of them.
+/// Whether one of Lockstep's holds one of them.
 bool is_led(const std::vector<LeadLock>& locks);
 
 }  // namespace lockstep

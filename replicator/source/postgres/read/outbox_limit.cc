@@ -75,7 +75,7 @@ void PostgresOutboxLimit::set_state(State state) {
                static_cast<int>(state));
 }
 
-// The lock has two numbers: lockstep's own and the oid of the sequence.
+// The lock has two numbers: Lockstep's own and the oid of the sequence.
 bool PostgresOutboxLimit::try_lock() {
   return session_
       .ask(kResuming,

@@ -40,7 +40,7 @@ class PostgresOutboxLimit {
     kCapturing = 1,
     kFull = 2,      ///< the triggers drop changes
     kResumed = 3,   ///< the triggers write again; dropped changes are not made up for yet
-    kEmptying = 4,  ///< as kCapturing; earlier versions of lockstep set it
+    kEmptying = 4,  ///< as kCapturing; earlier versions of Lockstep set it
   };
 
   State state();

@@ -172,7 +172,7 @@ std::vector<std::string> PostgresOutboxMaintenance::follow_parts() {
   look_for_unfollowed();
   for (const auto& [what, part] : unfollowed_) functions[part.table] = part.function;
   for (const auto& [table, function] : functions) {
-    if (function.empty()) continue;  // an older lockstep has applied it: its triggers are missed, and named
+    if (function.empty()) continue;  // an older Lockstep has applied it: its triggers are missed, and named
     try {
       for (std::string& line : follow_parts_of(table, function)) lines.push_back(std::move(line));
     } catch (const PostgresError& error) {

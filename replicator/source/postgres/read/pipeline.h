@@ -41,7 +41,7 @@ struct PostgresPipeline {
 };
 
 /// Loads the pipeline of this name from the schema `schema_name` (not quoted). Throws UsageError if it was
-/// not applied to this database, or by another version of lockstep, and Error.
+/// not applied to this database, or by another version of Lockstep, and Error.
 PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,
                                const std::string& name);
 

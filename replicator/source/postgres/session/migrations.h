@@ -18,14 +18,14 @@ enum class SchemaUse {
   kChange,  ///< `check`, `plan`, `apply`: only a program that knows all of it
 };
 
-/// Those of `migrations` that the database does not have yet. Throws OtherVersion if a newer lockstep has
+/// Those of `migrations` that the database does not have yet. Throws OtherVersion if a newer Lockstep has
 /// migrated it so that this use is not possible, and UsageError if it has another text of a migration.
 /// `schema_name` is not quoted.
 std::vector<Migration> pending_migrations(PostgresTransaction& transaction, const std::string& schema_name,
                                           const std::vector<Migration>& migrations,
                                           SchemaUse use = SchemaUse::kChange);
 
-/// Throws OtherVersion unless this lockstep can serve the schema as it is.
+/// Throws OtherVersion unless this Lockstep can serve the schema as it is.
 void require_migrated(PostgresTransaction& transaction, const std::string& schema_name);
 
 /// The statements of a migration; before those of the first one, the statements that make the table of

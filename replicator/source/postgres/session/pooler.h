@@ -1,4 +1,4 @@
-// Poolers between lockstep and PostgreSQL. In transaction mode each transaction may run in another backend:
+// Poolers between Lockstep and PostgreSQL. In transaction mode each transaction may run in another backend:
 // settings leak to strangers, prepared statements are not found again, and an advisory lock has no lasting
 // owner.
 #pragma once

@@ -18,7 +18,7 @@ namespace lockstep {
 class PostgresSession {
  public:
   /// Connects. `purpose` becomes part of the application_name ("lockstep fs tail"). Makes the settings that
-  /// lockstep's own queries rely on: jit and enable_seqscan off, an empty search_path, the time zone UTC, and
+  /// Lockstep's own queries rely on: jit and enable_seqscan off, an empty search_path, the time zone UTC, and
   /// one text form for dates and floats. Throws PostgresError, UsageError for a url that libpq cannot read.
   PostgresSession(const SourceConfig& source, const std::string& purpose);
 

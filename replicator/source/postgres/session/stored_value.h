@@ -1,4 +1,4 @@
-// Values that lockstep has stored in its own tables, in columns that are never null. A null there is an error
+// Values that Lockstep has stored in its own tables, in columns that are never null. A null there is an error
 // that names table and column, never a default.
 #pragma once
 

@@ -1,8 +1,8 @@
 // The settings on which the text of a value, or the value of an expression, depends. This is the one list of
-// them: lockstep's sessions read views under it, and the functions of triggers, which run in a writer's
+// them: Lockstep's sessions read views under it, and the functions of triggers, which run in a writer's
 // session, have it fixed by `apply`. So both find the same document for a row.
 //
-// Values that lockstep or Elasticsearch reads again have one form for all databases. Settings that only say
+// Values that Lockstep or Elasticsearch reads again have one form for all databases. Settings that only say
 // how to read a text (which of two numbers is the month) or how the application wants it (its currency) stay
 // as the database has them: a view means that, and under another one '25/12/2024' would be an error.
 #pragma once

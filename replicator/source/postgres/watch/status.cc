@@ -123,7 +123,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
   return status;
 }
 
-// Those whose role may lead are lockstep's; one of them does.
+// Those whose role may lead are Lockstep's; one of them does.
 std::vector<Standby> standbys_of(PostgresTransaction& transaction, const std::string& pipeline,
                                  const std::vector<LeadHolder>& lead) {
   int leader = 0;

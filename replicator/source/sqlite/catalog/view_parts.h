@@ -17,7 +17,7 @@ using SqliteViewParts = std::map<std::string, std::string>;
 
 SqliteViewParts read_view_parts(SqliteConnection& connection, const SqliteViewReads& reads);
 
-/// As lockstep's table of indices keeps them: JSON.
+/// As Lockstep's table of indices keeps them: JSON.
 std::string to_text(const SqliteViewParts& parts);
 
 /// The names of the parts that are others in `stored`, a to_text(), in order; empty: none. Throws Error for

@@ -23,7 +23,7 @@ struct SqliteAppliedTrigger {
 };
 
 struct SqliteApplied {
-  bool has_tables = false;               ///< lockstep's own
+  bool has_tables = false;               ///< Lockstep's own
   int pipelines = 0;                     ///< how many the file has
   std::optional<int> pipeline;           ///< its id; none before the first apply
   std::optional<std::int64_t> max_rows;  ///< of the outbox
@@ -37,8 +37,8 @@ struct SqliteApplied {
   bool operator==(const SqliteApplied&) const = default;
 };
 
-/// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws
-/// Error for a row that no lockstep has written.
+/// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer Lockstep. Throws
+/// Error for a row that no Lockstep has written.
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline);
 
 /// The JSON text of names, and back. Throws Error for any other text.

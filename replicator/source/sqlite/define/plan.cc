@@ -284,7 +284,7 @@ class Planner {
   std::set<int> gaps_;                        // those of them that may have missed changes
 };
 
-// The names of lockstep's own tables, as its migrations make them.
+// The names of Lockstep's own tables, as its migrations make them.
 std::vector<std::string> own_tables(SqliteConnection& connection) {
   std::set<std::string> known = {connection.schema() + "_migration"};
   for (const EmbeddedFile& migration : sqlite_migrations()) {

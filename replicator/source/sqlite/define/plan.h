@@ -23,7 +23,7 @@ struct SqlitePlanInput {
 /// REQUIRES: the design has no faults.
 std::vector<PlanStep> make_plan(const SqlitePlanInput& input);
 
-/// Removes everything of a pipeline; with the last one lockstep's tables.
+/// Removes everything of a pipeline; with the last one Lockstep's tables.
 std::vector<PlanStep> make_removal_plan(SqliteConnection& connection, const std::string& pipeline,
                                         const SqliteApplied& applied);
 

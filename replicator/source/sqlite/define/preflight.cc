@@ -61,7 +61,7 @@ std::string without_blob(const std::string& value) {
   return "iif(typeof(" + value + ") = 'blob', null, " + value + ")";
 }
 
-// As it runs in any SQLite: the function of lockstep's own changes no plan.
+// As it runs in any SQLite: the function of Lockstep's own changes no plan.
 std::string without_own_function(std::string query) {
   constexpr std::string_view kOwn = "lockstep_value(value)";
   for (std::size_t at = query.find(kOwn); at != std::string::npos; at = query.find(kOwn))

@@ -1,4 +1,4 @@
-// Brings a SQLite file in line with a configuration: lockstep's own tables, the captures, the triggers.
+// Brings a SQLite file in line with a configuration: Lockstep's own tables, the captures, the triggers.
 //
 // Everything happens in one transaction, so a failure leaves the file as it was, and no statement of the
 // application runs between a trigger and the rows that belong to it. What it is to do is found out before,
@@ -63,7 +63,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   /// Runs a draft's steps, after which writers must still be able to write. REQUIRES: the write lock.
   void run_steps(const char* doing, const Draft& draft);
   void run(const char* doing, const std::vector<PlanStep>& steps);
-  /// The first column of the rows. Empty also if lockstep has no tables.
+  /// The first column of the rows. Empty also if Lockstep has no tables.
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 
   const Config& config_;

@@ -35,7 +35,7 @@ struct SqliteTrigger {
   std::string sql;    ///< create trigger …
 };
 
-/// The triggers of a capture. `schema` is the beginning of lockstep's names. REQUIRES: the table has the
+/// The triggers of a capture. `schema` is the beginning of Lockstep's names. REQUIRES: the table has the
 /// columns that the capture names.
 std::vector<SqliteTrigger> capture_triggers(const std::string& schema, const SqliteTable& table,
                                             const SqliteCaptureCode& capture);

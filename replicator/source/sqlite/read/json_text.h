@@ -38,7 +38,7 @@ std::string id_text(double value);
 /// The same of value_text(). None: it is an array.
 std::optional<std::string> id_of_value(const std::string& value);
 
-/// The texts of a JSON array in one of lockstep's own tables. Throws Error for anything else.
+/// The texts of a JSON array in one of Lockstep's own tables. Throws Error for anything else.
 std::vector<std::string> stored_texts(const SqliteColumn& column, std::string_view table);
 
 /// "[a,b]" of JSON texts.

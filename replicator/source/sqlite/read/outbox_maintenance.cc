@@ -113,7 +113,7 @@ bool SqliteOutboxMaintenance::has_given_up() {
 }
 
 // The rows go first, while writers work, since the outbox would be full again at once; the comparisons make
-// up for them, and capture goes on only with those. All pipelines are compared, because one that has no
+// up for them, and capture continues only with those. All pipelines are compared, because one that has no
 // max_outbox_size now may have had one.
 bool SqliteOutboxMaintenance::resume() {
   if (!remove_before(newest_outbox_id(connection_))) return false;

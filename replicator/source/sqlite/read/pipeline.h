@@ -64,7 +64,7 @@ std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
                                        const std::vector<std::string>& holding);
 
 /// Loads the pipeline of this name. Throws SourceAbsent if it was not applied to this file, OtherVersion if
-/// another version of lockstep did it, and Error.
+/// another version of Lockstep did it, and Error.
 SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::string& name);
 
 struct SqlitePipelineRow {

@@ -52,7 +52,7 @@ class SqliteRoutes {
 void save_routes(SqliteConnection& connection, const SqliteNewRoutes& routes);
 /// Forgets these routings, unless a later write has used them again.
 void forget_routes(SqliteConnection& connection, const std::vector<AcknowledgedWrite>& deleted);
-/// Remembers routings under which documents were found that no write of lockstep's put there.
+/// Remembers routings under which documents were found that no write of Lockstep's put there.
 void add_found_routes(SqliteConnection& connection, IndexId index, const std::vector<FoundDocument>& found);
 
 }  // namespace lockstep

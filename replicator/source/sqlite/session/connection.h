@@ -3,7 +3,7 @@
 // The file stays the application's: nothing here changes a setting that the file keeps (journal mode,
 // auto_vacuum, user_version), creates the file, or checkpoints for it in a commit.
 //
-// No file of lockstep may open the database or its -shm by a descriptor of its own and close it: that would
+// No file of Lockstep may open the database or its -shm by a descriptor of its own and close it: that would
 // drop every lock that this process has on it (POSIX). byte_lock.h opens one, and keeps it.
 #pragma once
 
@@ -41,7 +41,7 @@ class SqliteConnection {
   sqlite3* handle() { return handle_; }
   const SqliteFile& file() const { return file_; }
 
-  /// What the names of lockstep's own tables begin with.
+  /// What the names of Lockstep's own tables begin with.
   const std::string& schema() const { return schema_; }
 
   /// The statement with each `{schema}` replaced by schema().

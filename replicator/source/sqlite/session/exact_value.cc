@@ -37,7 +37,7 @@ struct Marked {
   std::string bytes;
 };
 
-// `text` without its kMark. None: lockstep has not written it.
+// `text` without its kMark. None: Lockstep has not written it.
 std::optional<Marked> read_marked(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const char what = text.front();

@@ -12,14 +12,14 @@
 
 namespace lockstep {
 
-/// Whether lockstep has tables in the file.
+/// Whether Lockstep has tables in the file.
 bool has_own_tables(SqliteConnection& connection);
 
-/// The migrations that the file lacks. Throws OtherVersion if a newer lockstep has migrated it, UsageError if
+/// The migrations that the file lacks. Throws OtherVersion if a newer Lockstep has migrated it, UsageError if
 /// it has another text of a migration.
 std::vector<Migration> pending_migrations(SqliteConnection& connection);
 
-/// Throws OtherVersion unless this lockstep knows the tables as they are. REQUIRES: has_own_tables().
+/// Throws OtherVersion unless this Lockstep knows the tables as they are. REQUIRES: has_own_tables().
 void require_migrated(SqliteConnection& connection);
 
 /// The statements of a migration; before those of the first one, the statement that makes the table of
