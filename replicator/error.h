@@ -49,14 +49,14 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What another version of Lockstep has stored cannot be used by this one, until one of them is upgraded. A
+/// Values stored by another version of Lockstep cannot be used by this one, until one of them is upgraded. A
 /// service waits for that; elsewhere it is a UsageError.
 class OtherVersion : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// The definition of what this process follows has changed: it has to be read again. No trouble.
+/// The definition followed by this process has changed: it has to be read again. No trouble.
 class PipelineChanged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// What the program's exit codes mean: one table, the same for every command.
+// The meaning of the program's exit codes: one table, the same for every command.
 #pragma once
 
 namespace lockstep {

@@ -66,7 +66,7 @@ constexpr WarningText kTexts[] = {
      "something else wrote them: run `lockstep verify --repair`, then start lockstep again"},
     {"unknown_value", "its … is \"…\", which this lockstep does not know"},
     {"unfit_value", "its … is …, not …"},
-    // How it goes.
+    // Progress.
     {"slow_to_write",
      "Elasticsearch is slow to write index …: its changes wait, those of other indices do not"},
     {"unanswered",

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Who reads a command's output besides its data.
+/// The readers of a command's output besides its data.
 enum class Audience {
   kPerson,   ///< plain text on standard error
   kJournal,  ///< log lines: the journal, JSON lines, or text on a terminal

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What a configuration is for.
+/// The purpose of a configuration.
 enum class ConfigUse {
   kAny,       ///< a pipeline or lock mode: needs an index, [locks] or [tree]
   kLockMode,  ///< locks only: needs nothing, or [source] if the locks are kept there

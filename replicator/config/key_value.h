@@ -17,7 +17,7 @@ namespace lockstep {
 std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder);
 
-/// What a number, a duration or a size may be: "64KiB to 90MiB".
+/// The range of a number, a duration or a size: "64KiB to 90MiB".
 std::string range_text(const KeySpec& spec);
 
 /// A way to give a secret.

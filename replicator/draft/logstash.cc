@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-/// What Lockstep needs no setting for, because it does not poll and reads by itself.
+/// Settings that Lockstep does not need, because it does not poll and reads by itself.
 const std::set<std::string> kNotNeeded = {
     "jdbc_driver_library",
     "jdbc_driver_class",
@@ -58,7 +58,7 @@ const std::set<std::string> kNotNeeded = {
     "document_type",
 };
 
-/// What to write instead of others.
+/// Replacements of others.
 const std::map<std::string, std::string> kInstead = {
     {"jdbc_password", "export PGPASSWORD, or write password_file = … into [source]"},
     {"jdbc_password_filepath", "write password_file = … into [source]"},

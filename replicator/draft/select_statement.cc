@@ -209,7 +209,7 @@ class SelectReader {
     return text_kept;
   }
 
-  // What `and` joins, also inside of parentheses around nothing else.
+  // The conditions that `and` joins, also inside of parentheses around nothing else.
   std::vector<Range> conjuncts(Range range) const {
     while (range.end - range.begin > 2 && tokens_[range.begin].is("(") && has_parameter(range) &&
            closes(range.begin) == range.end - 1) {

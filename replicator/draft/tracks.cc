@@ -235,7 +235,7 @@ class Drafter {
   // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
   std::string query_of(const Path& path) const {
     const ColumnNames id{documents_.root_column};
-    // What the last step compares with the _id is the _id: no need to look it up.
+    // A value that the last step compares with the _id is the _id: no need to look it up.
     const bool ends_before_root = path.back().to_columns == id;
     const std::size_t tables = path.size() - (ends_before_root ? 1 : 0);
     if (tables == 0) return "";

@@ -55,7 +55,7 @@ struct DocumentJoins {
 /// More paths than that from one table are not followed: it becomes unknown.
 inline constexpr std::size_t kMaxPaths = 32;
 
-/// What a view that exists reads: its own joins, and every foreign key between its tables.
+/// The reads of an existing view: its own joins, and every foreign key between its tables.
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view);
 
 /// A table that the graph has not stays without a track.

@@ -71,7 +71,7 @@ struct LockHolder {
   bool operator==(const LockHolder&) const = default;
 };
 
-/// What the server knows of a lock.
+/// The server's knowledge of a lock.
 struct LockState {
   LockName name;
   LockMode mode = LockMode::kExclusive;
@@ -98,7 +98,7 @@ std::string text_of(const Refusal& refusal);
 /// Whether the caller can adopt an operation whose owner died after the commit.
 enum class Adoption { kRefused, kAllowed };
 
-/// What became of an operation that was in the way.
+/// The resolution of an operation that was in the way.
 struct Resolution {
   enum class Kind {
     kAlive,             ///< its lease runs until `until`
@@ -111,7 +111,7 @@ struct Resolution {
   std::optional<Operation> operation = {};  ///< of kAdopted and kNeedsRollForward
 };
 
-/// How break_lock() ended.
+/// The result of break_lock().
 enum class Broken {
   kReleased,          ///< the lock is free; operations that held it are aborted
   kNotLocked,         ///< it had no holder
@@ -138,7 +138,6 @@ class LockManager {
   /// be called then. After true, functions that change locks or the journal may not be called.
   virtual bool attach() = 0;
 
-  /// How long a lease lasts.
   virtual std::chrono::milliseconds lease() const = 0;
 
   /// The server's clock.

@@ -1,6 +1,6 @@
-// What can be locked, and how: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving
-// Concurrency Issues") as sets of named locks. A lock is a name. Schemes differ only in the names that a
-// change takes, so one index of locks serves them all, and Lockstep understands the book's own documents.
+// The kinds of locks: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving Concurrency
+// Issues") as sets of named locks. A lock is a name. Schemes differ only in the names that a change takes, so
+// one index of locks serves them all, and Lockstep understands the book's own documents.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // An operation: one change under locks, from its journal entry to its end. The journal makes the death of a
-// holder harmless: a process that meets a dead holder's locks reads there what it was doing.
+// holder harmless: a process that meets a dead holder's locks reads its intention there.
 //
 //   open ──► pending ──commit──► running ──finish──► done
 //               └──finish, or its lease expired──► aborted

@@ -1,4 +1,4 @@
-// Who ran a command that changes something: on standard error and, if this machine has a journal, in there,
+// The user of a command that makes changes: on standard error and, if this machine has a journal, in there,
 // with the fields of the service's own lines. So a reader of a pipeline's journal finds both.
 #pragma once
 

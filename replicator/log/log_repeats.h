@@ -1,4 +1,4 @@
-// What the log does with lines that come again: the same warning or error comes at most once a minute.
+// The log's treatment of repeated lines: the same warning or error comes at most once a minute.
 #pragma once
 
 #include <chrono>

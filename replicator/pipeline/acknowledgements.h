@@ -37,7 +37,7 @@ struct StepEnd {
   std::optional<Position> position;     ///< of the tail; none if further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
   std::vector<WrittenPage> written;     ///< the finished pages of the due list
-  /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
+  /// An unwritten document becomes due again as of then; none: of the tail, it becomes due.
   std::optional<DueNumber> since;
   SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written
   std::int64_t rows = 0;       ///< outbox rows behind it
@@ -59,7 +59,7 @@ class Acknowledgements {
   /// One of the step's bulks has all its outcomes.
   void bulk_done(StepId step);
 
-  /// How many bulks of the step have not come back. REQUIRES: the step is not complete.
+  /// The number of the step's bulks that have not come back. REQUIRES: the step is not complete.
   std::size_t bulks_left(StepId step) const;
 
   /// Whether all steps before this one in its lane are complete. REQUIRES: the step is not complete.

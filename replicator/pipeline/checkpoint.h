@@ -5,7 +5,7 @@
 // K1. The checkpoint does not move over a refused document before the document is a dead letter: one commit
 //     saves both.
 //
-// K2. What RefusedShare rejects is not committed.
+// K2. Outcomes that RefusedShare rejects are not committed.
 //
 // K3. The checkpoint does not move over a document that could not be written before it is due: one commit
 // saves
@@ -75,7 +75,7 @@ class Checkpoint {
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
 
  private:
-  /// What one commit saves.
+  /// The content of one save.
   struct News {
     Acknowledged acknowledged;
     std::map<IndexId, UnwrittenDocuments> unwritten = {};

@@ -1,5 +1,5 @@
-// How many changed values of the outbox are read at a time, so that their documents fill whole bulk requests:
-// the rest of a chunk would be sent by itself, as a small request. No threads.
+// The number of changed values of the outbox read at a time, so that their documents fill whole bulk
+// requests: the rest of a chunk would be sent by itself, as a small request. No threads.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 //
 // G3. An index that has to be recreated is filled again: its job is there before the index is.
 //
-// G4. What changes how documents are indexed reaches every document: they are written again by a job that
+// G4. A change of how documents are indexed reaches every document: they are written again by a job that
 //     begins after the change. Until the source has that job, the index's mark records that it is needed.
 //
 // G5. An index that is adopted is compared with its view. Until the source has the jobs for that, its mark
@@ -39,7 +39,7 @@ struct DeploymentPlan {
 /// As differences of an index, which needs a new one for those of another view.
 std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences);
 
-/// What happens to the indices when a pipeline is removed.
+/// The fate of the indices when a pipeline is removed.
 enum class Indices { kKept, kDeleted };
 
 class Deployment {

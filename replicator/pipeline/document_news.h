@@ -1,4 +1,4 @@
-// What became of documents, until the checkpoint saves it: which are written, refused, or not refused any
+// The outcomes of documents, until the checkpoint saves them: which are written, refused, or not refused any
 // more, and which become due again (W4, document_writer.h).
 #pragma once
 

@@ -16,7 +16,8 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kPatience{3'000};
 constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
-// What waits behind other writes, at most: it is kept in memory, and each request is one more on the wire.
+// The bytes that wait behind other writes, at most: they are kept in memory, and each request is one more on
+// the wire.
 constexpr std::size_t kMostBytesBehind = 1024 * 1024;
 constexpr std::size_t kMostRequestsBehind = 32;
 
@@ -381,8 +382,7 @@ bool DocumentWriter::repeat_if_late(const BulkItem& deleted) {
   return true;
 }
 
-// False: the document is due again. What has the greater version may be anything but the state that we
-// wanted.
+// False: the document is due again. The greater version may be of any state but the wanted one.
 bool DocumentWriter::is_superseded_by_us(const BulkItem& item, const Origin& origin) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;

@@ -132,7 +132,7 @@ class DocumentWriter {
     return !refreshes_.is_on() && written_.has(index, id, version);
   }
 
-  /// How many requests were taken over until now; and how many of the first of them have all their outcomes.
+  /// The number of requests taken over until now; and of the first of them that have all their outcomes.
   std::uint64_t requests_taken_over() const { return taken_over_; }
   std::uint64_t requests_done_before() const { return open_.empty() ? taken_over_ : *open_.begin(); }
 
@@ -198,7 +198,7 @@ class DocumentWriter {
     SteadyTime since;
   };
 
-  /// What the tail has submitted and is not sent yet; likewise the jobs.
+  /// Requests that the tail has submitted and that are not sent yet; likewise the jobs'.
   struct Queue {
     std::deque<Whole> whole;
     std::list<Behind> behind;

@@ -28,7 +28,7 @@ struct Chore {
   Cause cause = Cause::kTime;
 };
 
-/// What the leader has learned of the source since the chores last ran.
+/// The leader's news of the source since the chores last ran.
 enum class SourceSince {
   kUnknown,     ///< anything may have been committed
   kStoodStill,  ///< nothing was

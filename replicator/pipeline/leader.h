@@ -37,7 +37,7 @@ class Leader : public LeaderParts {
   bool at_rest() const;
 
  protected:
-  /// What follows each save of the checkpoint.
+  /// The steps after each save of the checkpoint.
   void after_save(const Acknowledged& saved);
 
  private:

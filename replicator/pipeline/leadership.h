@@ -1,6 +1,5 @@
-// What a process does once when it becomes leader, before it writes anything: it makes sure that
-// configuration, source and Elasticsearch belong together, and raises the epoch above all that either side
-// has seen.
+// The first step of a new leader, before it writes anything: it makes sure that configuration, source and
+// Elasticsearch belong together, and raises the epoch above all that either side has seen.
 #pragma once
 
 #include <map>
@@ -27,10 +26,10 @@ class OtherIndices : public UsageError {
 /// names other indices.
 const AppliedPipeline& load_applied(const Config& config, Source& source);
 
-/// What an index carries about the source that writes it.
+/// An index's note on the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
-/// What to do when the real index of `index` has no mark, or none that can be read.
+/// The remedy if the real index of `index` has no mark, or no readable one.
 std::string remedy_of_lost_mark(const AppliedIndex& index);
 
 /// Throws Error if an index of `pipeline` carries the mark of another one.

@@ -17,7 +17,7 @@ namespace lockstep {
 
 class ProgressReport {
  public:
-  /// Whom it asks. All must outlive it.
+  /// Its collaborators. All must outlive it.
   struct Parts {
     const AppliedPipeline& pipeline;
     Source& source;

@@ -1,5 +1,5 @@
-// What `lockstep reindex` asks of a pipeline's leader, by rows in the source: that takes the reindex from
-// state to state (reindexing.h).
+// The orders of `lockstep reindex` to a pipeline's leader, by rows in the source: the leader takes the
+// reindex from state to state (reindexing.h).
 #pragma once
 
 #include <functional>

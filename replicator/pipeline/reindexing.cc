@@ -46,7 +46,7 @@ AliasState state_of_alias(ElasticsearchClient& client, const Reindex& reindex) {
   return state_of_alias(client, reindex.alias, reindex.live_name, reindex.beside_name);
 }
 
-// What to do while searches do not see the live generation.
+// The remedy while searches do not see the live generation.
 std::string way_out(const AliasState& standing, const Reindex& reindex) {
   const auto command = [&](const std::string& options) {
     return "`lockstep reindex " + options + " " + reindex.alias + "`";

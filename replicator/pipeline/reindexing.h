@@ -42,7 +42,7 @@ namespace lockstep {
 /// lesser number in the live one's, which was there before.
 bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList>& live);
 
-/// For one thread, the pipeline's. What it asks of Elasticsearch waits in a thread of its own.
+/// For one thread, the pipeline's. Its requests to Elasticsearch wait in a thread of its own.
 class Reindexing {
  public:
   struct Parts {
@@ -75,7 +75,7 @@ class Reindexing {
   /// Whether Elasticsearch is asked, so that the next turn may take its answer.
   bool awaits_answer() const { return asked_.has_value(); }
 
-  /// How many documents a second at most may be written or compared to fill these generations, as of the last
+  /// The most documents a second that may be written or compared to fill these generations, as of the last
   /// turn.
   std::map<IndexId, std::int64_t> max_rates() const;
 
@@ -87,10 +87,10 @@ class Reindexing {
   const std::string& stuck() const { return stuck_; }
 
  private:
-  /// What the pipeline's thread does when Elasticsearch has answered.
+  /// The step of the pipeline's thread once Elasticsearch has answered.
   using Conclusion = std::function<void()>;
 
-  /// What the last look at both indices of a reindex found.
+  /// The findings of the last look at both indices of a reindex.
   struct Seen {
     std::optional<SteadyTime> at;
     bool live_is_gone = false;

@@ -15,7 +15,7 @@ namespace lockstep {
 /// So much is rendered before an Elasticsearch that has nothing to do gets it: the rest follows meanwhile.
 inline constexpr std::int64_t kFirstDocuments = 500;
 
-/// How large documents are, by those that came last.
+/// The size of documents, by those that came last.
 class RenderedSize {
  public:
   struct Order {
@@ -23,7 +23,7 @@ class RenderedSize {
     std::int64_t json_bytes = 0;  ///< about; at least 1
   };
 
-  /// What to ask the source for, to fill so many bytes of requests, action lines included.
+  /// The order to the source that fills so many bytes of requests, action lines included.
   Order order(std::size_t room, std::int64_t most_documents) const;
 
   /// Bytes of so many documents in requests, as far as is known: 0 while none has come.

@@ -65,7 +65,7 @@ class Tail {
   bool step();
   bool read(SourceTransaction& transaction);
   void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
-  /// How many documents changes of the index may lead to that are written at once.
+  /// The number of documents, led to by changes of the index, that are written at once.
   std::int64_t most_at_once(IndexId index, const std::vector<CapturedChange>& changes) const;
   void separate(SourceTransaction& transaction, const AppliedIndex& index,
                 const std::vector<CapturedChange>& changes, std::int64_t room);

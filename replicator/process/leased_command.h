@@ -42,7 +42,7 @@ class NotStarted : public Error {
  public:
   NotStarted(const std::string& command, int error);
 
-  /// What a shell makes of it: 127 when there is no such command, else 126.
+  /// As in a shell: 127 if there is no such command, else 126.
   int exit_code() const { return exit_code_; }
 
  private:
@@ -80,7 +80,7 @@ class LeasedCommand {
   std::optional<int> guard_killed() const { return guard_killed_; }
 
  private:
-  /// What we and the guard share.
+  /// The memory shared with the guard.
   struct Shared {
     std::atomic<pid_t> command = 0;
     std::atomic<SteadyTime> good_until = {};

@@ -18,7 +18,7 @@ class History {
   static constexpr std::chrono::seconds kStep{10};
   static constexpr std::int64_t kSteps = 360;
 
-  /// How a pipeline is at one moment.
+  /// A pipeline's state at one moment.
   struct Sample {
     std::chrono::microseconds lag{};        ///< as ReplicationProgress has it
     std::optional<std::int64_t> documents;  ///< written and deleted by this process; none: another one writes

@@ -21,7 +21,7 @@ std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optio
 /// For one thread.
 class JobRates {
  public:
-  /// What has not advanced for so long stands.
+  /// A job without an advance for so long stands still.
   static constexpr std::chrono::seconds kStands{15};
 
   /// Counts on `board` the progress of its jobs and due work, and sets the rates there. Call it about once a

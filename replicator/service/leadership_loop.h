@@ -18,7 +18,7 @@ namespace lockstep {
 
 class LeadershipLoop {
  public:
-  /// What the loop calls; tests put fakes here.
+  /// The loop's calls; tests put fakes here.
   struct Parts {
     std::function<std::unique_ptr<Source>()> open_source;
     /// Returns when it is done or on a stop request.

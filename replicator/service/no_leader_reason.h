@@ -18,7 +18,7 @@ std::string no_leader_reason(const std::optional<PipelineStatus>& status);
 /// The same from the source's present status. An unreadable status is part of the text.
 std::string no_leader_reason(const std::function<std::unique_ptr<StatusReader>()>& open_reader);
 
-/// What a leader that runs waits for; empty: nothing, or no such leader is known.
+/// The wait of a leader that runs; empty: none, or no such leader is known.
 std::string leader_waits(const std::optional<PipelineStatus>& status);
 
 /// Both, from the source's status at each call.

@@ -15,7 +15,7 @@ std::string time_since(SteadyTime then, SteadyTime now) {
   return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
 }
 
-// What the loop has read for so long. None: it turns, or it has not begun to.
+// The loop's long reading. None: it turns, or it has not begun to.
 Reading slow_turn(const ReplicationProgress& progress, SteadyTime now) {
   if (progress.lag_known_at == SteadyTime{} || now - progress.turned_at < SlowReadings::kSlow) return {};
   const Reading& reading = progress.loop_reads;

@@ -1,5 +1,5 @@
-// Reports the leader's readings from the source that take long, and what delays them. The loop cannot report
-// them itself: it waits.
+// Reports the leader's readings from the source that take long, and the causes. The loop cannot report them
+// itself: it waits.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ namespace lockstep {
 /// service/page/*: index.html, status.css, status.js.
 std::span<const EmbeddedFile> status_page_files();
 
-/// What a person is to know first.
+/// The most important news for a person.
 struct Headline {
   enum class Tone {
     kGood,  ///< nothing to do

@@ -48,7 +48,7 @@ class StatusPublisher {
   std::vector<LockWait> lock_waits();
   void publish(const ReplicationProgress& progress);
   void say_stopped();
-  /// What the last leader has noted must be read before this one's report takes its place.
+  /// The last leader's notes must be read before this one's report takes their place.
   void read_notes_of_last_leader();
   std::optional<Freshness> notes() const;
   void send(const PublishedStatus& status, const ReplicationProgress& progress, double documents_per_second);

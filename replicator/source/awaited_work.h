@@ -13,8 +13,8 @@
 
 namespace lockstep {
 
-/// What an index may lack apart from the outbox: a job that is not finished, its due list, or, with neither,
-/// everything since it was paused.
+/// Work that an index may lack apart from the outbox: a job that is not finished, its due list, or, with
+/// neither, everything since it was paused.
 struct UnfinishedWork {
   /// Of a due list, as DueList has them.
   struct Due {

@@ -1,4 +1,4 @@
-// What `plan`, `apply` and `check` report, in words that fit every source and Elasticsearch.
+// The reports of `plan`, `apply` and `check`, in words that fit every source and Elasticsearch.
 #pragma once
 
 #include <string>

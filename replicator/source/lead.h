@@ -17,12 +17,11 @@ struct SourceIdentity {
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
   std::string tables = {};    ///< names Lockstep's own tables: others when a dump was restored over them
-  /// What leave_mark() has left, the newest last: an older state lacks the newest. Empty: `progress` shows
-  /// it.
+  /// The marks of leave_mark(), the newest last: an older state lacks the newest. Empty: `progress` shows it.
   std::vector<std::string> marks = {};
 };
 
-/// What the last leader noted of both sides, in the source.
+/// The last leader's notes on both sides, in the source.
 struct KnownPartners {
   std::string place;                       ///< SourceIdentity::place; empty: no process has led yet
   std::map<IndexId, std::string> targets;  ///< by index: the uuid of the real index

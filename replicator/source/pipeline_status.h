@@ -13,14 +13,14 @@
 
 namespace lockstep {
 
-/// What the leader publishes about itself for `status`.
+/// The leader's published report about itself, for `status`.
 struct PublishedStatus {
   std::string state;
   std::string reason;
   std::string document;  ///< JSON
 };
 
-/// What the leader last reported about itself.
+/// The leader's last report about itself.
 struct LeaderReport {
   std::string state;   ///< as published: "following", "stopped", …
   std::string reason;  ///< of the state; may be empty
@@ -117,7 +117,7 @@ class StatusReader {
 
 /// A lock that keeps the leader from reading.
 struct LockWait {
-  /// Who waits for it.
+  /// The session that waits.
   enum class Waiter {
     kLoop,   ///< the leader's own session
     kPages,  ///< the one that reads pages of jobs

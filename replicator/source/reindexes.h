@@ -59,7 +59,7 @@ bool is_way(ReindexState from, std::optional<ReindexState> to);
 /// Throws Error unless it does.
 void require_way(ReindexState from, std::optional<ReindexState> to);
 
-/// What a person wants of a reindex.
+/// A person's wish for a reindex.
 enum class ReindexWish { kNone, kBack, kFinish, kAbort };
 
 /// "", "back", "finish", "abort".
@@ -68,7 +68,7 @@ std::string_view name_of(ReindexWish wish);
 /// Throws Error for any other text, naming it and the reindex.
 ReindexWish reindex_wish(std::string_view name, ReindexId reindex);
 
-/// What starts a reindex.
+/// An order to start a reindex.
 struct WantedReindex {
   std::string alias;                          ///< of the pipeline
   std::string mapping;                        ///< of the new generation, as in the mapping file
@@ -105,21 +105,21 @@ struct GenerationNames {
   std::string written_by;  ///< an alias of it alone
 };
 
-/// What kFilling begins with.
+/// The generations with which kFilling begins.
 struct NewGeneration {
   GenerationNames live;
   GenerationNames beside;
   std::int64_t documents = 0;  ///< about
 };
 
-/// How to advance from a state.
+/// The step that advances a reindex from its state.
 struct ReindexStep {
   std::optional<ReindexState> to;  ///< none: it is over, and nothing is left of it
   NewGeneration generation = {};   ///< for kFilling
   std::string failure = {};        ///< for kDropping
 };
 
-/// How fast an index was filled, or compared with its view.
+/// The speed of filling an index, or comparing it with its view.
 struct Pace {
   std::int64_t documents = 0;  ///< at least 1
   std::chrono::milliseconds took{};
@@ -151,7 +151,7 @@ class Reindexes {
   /// Notes why it waits; empty: it does not.
   virtual void note(ReindexId reindex, const std::string& reason) = 0;
 
-  /// How many documents are dead letters of the other generation and not of the live one.
+  /// The number of documents that are dead letters of the other generation and not of the live one.
   virtual std::int64_t refused_beside(const Reindex& reindex) = 0;
 
   /// Notes how fast the last job of this kind over the whole index was, in place of the one before.

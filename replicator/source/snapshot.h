@@ -63,7 +63,7 @@ class SourceSnapshot {
  public:
   virtual ~SourceSnapshot() = default;
 
-  /// What this snapshot sees, as a point in the stream of changes (ChangeLog::has_passed()).
+  /// This snapshot, as a point in the stream of changes (ChangeLog::has_passed()).
   virtual Position position() = 0;
 
   /// Renders the documents of `ids`, those that the view does not have included, in no particular order. Its
@@ -88,8 +88,8 @@ class SourceSnapshot {
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
 
-  /// How the view as it is would give documents of another shape than the index has: columns, _routing, the
-  /// type of _id. Empty: it would not, or the view is gone, which reading it reports.
+  /// The differences between the shape of the present view's documents and the index's: columns, _routing,
+  /// the type of _id. Empty: there are none, or the view is gone, which reading it reports.
   virtual std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) = 0;
 
   /// Throws ViewError if the view, from which it reads at most one document, or a query that leads to its

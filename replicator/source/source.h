@@ -34,12 +34,12 @@
 
 namespace lockstep {
 
-/// One connection, for one thread. What it hands out lives as long as it does.
+/// One connection, for one thread. Its parts live as long as it does.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// What `apply` has left, as of opening or the last reload().
+  /// The applied pipeline, as of opening or the last reload().
   virtual const AppliedPipeline& pipeline() const = 0;
 
   /// Loads pipeline() again. Throws UsageError if the pipeline is no longer applied.

@@ -17,7 +17,7 @@ namespace lockstep {
 /// A connection, for one thread. Every function throws Error if the source cannot be asked.
 class SourceDefinition {
  public:
-  /// What apply() and remove() report while they work. Each function may be empty.
+  /// The reports of apply() and remove() while they work. Each function may be empty.
   struct Progress {
     std::function<void(const PlanStep&)> step;        ///< of each step, before it or when all are done
     std::function<void(const std::string&)> waiting;  ///< why it waits: "a table is in use; trying again: …"
@@ -79,7 +79,7 @@ class SourceDefinition {
   /// plan() does.
   virtual void apply(const Progress& progress) = 0;
 
-  /// What remove() would do, in order.
+  /// The steps of remove(), in order.
   virtual std::vector<PlanStep> removal_plan() = 0;
 
   /// Removes everything that apply() has made.

@@ -34,7 +34,7 @@ class SqlDialect {
   /// Several columns of a row as one value, as that of a key of several columns is.
   virtual std::string several_columns(const ColumnNames& columns) const = 0;
 
-  /// What `expression`, which names `column`, is as a value or an _id.
+  /// `expression`, which names `column`, as a value or an _id.
   virtual std::string as_value(const std::string& expression, const GraphColumn& column) const = 0;
 
   /// The condition that `expression`, an as_value(), is one of the values; `equality` is its column's.
@@ -65,7 +65,7 @@ class SqlDialect {
 
   // --- statements ---
 
-  /// What a view of documents needs to be there; may be empty.
+  /// The statements that a view of documents needs first; may be empty.
   virtual std::string before_view() const = 0;
 
   virtual std::string create_index(const GraphTable& table, const ColumnNames& columns) const = 0;

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What the values of a column are in JSON, as far as a mapping distinguishes it. Of an array: its elements.
+/// The kind of a column's values in JSON, as far as a mapping distinguishes it. Of an array: its elements.
 enum class ValueKind {
   kShort,
   kInteger,
@@ -120,7 +120,7 @@ class SchemaReader {
   /// Whether a table, a view or anything else has this schema-qualified name.
   virtual bool has(const std::string& name) = 0;
 
-  /// What a view of documents for this table is called; `table` is a GraphTable::own.
+  /// The name of a view of documents for this table; `table` is a GraphTable::own.
   virtual std::string view_for(const std::string& table) = 0;
 };
 

@@ -30,7 +30,7 @@
 
 namespace lockstep {
 
-/// What a commit has added.
+/// The additions of a commit.
 struct Committed {
   std::vector<Job> jobs = {};
   std::set<IndexId> due = {};  ///< indices with more due documents
@@ -45,7 +45,8 @@ class SourceTransaction : public SourceSnapshot {
 
   // --- changes ---
 
-  /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.
+  /// The changes that this snapshot sees behind `from`. Costs no more than a chunk, for transactions of any
+  /// size.
   virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
   /// The documents of `index` that the changes lead to; none if these are not found within `limits`.

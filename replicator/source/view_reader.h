@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// One connection, for one thread. What it hands out lives as long as it does.
+/// One connection, for one thread. Its parts live as long as it does.
 class ViewReader {
  public:
   virtual ~ViewReader() = default;

@@ -1,4 +1,4 @@
-// What a put, a copy or a new directory consists of, sent to the server before the commit: a document without
+// The contents of a put, a copy or a new directory, sent to the server before the commit: a document without
 // a path, under the operation's id. From the commit on any process can finish the operation with it.
 #pragma once
 

@@ -65,7 +65,7 @@ class Tree {
   /// Call it once before any change; list(), read() and search() do without.
   void prepare();
 
-  /// What recover() needs: the locks' indices and scripts, not the index of the tree.
+  /// Prepares for recover(): the locks' indices and scripts, not the index of the tree.
   void prepare_recovery();
 
   // Each change returns none once it is done. It returns a refusal, and has changed nothing, if others kept

@@ -1,4 +1,4 @@
-// What a move or a removal does to a document, in two forms: as an item of a bulk request, and as a task of
+// A move's or a removal's effect on a document, in two forms: as an item of a bulk request, and as a task of
 // the server. Both change a document only in the version that was read, only if its fence is below the
 // operation's token, and only once: the query no longer finds finished documents.
 #pragma once

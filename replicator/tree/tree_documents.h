@@ -48,7 +48,7 @@ struct TreeDocument {
   bool is_at_or_below(const TreePath& path) const;
 };
 
-/// What exists at a path.
+/// The documents at a path.
 struct TreeNode {
   std::vector<TreeDocument> documents;  ///< its own; several only after writes without locks
   std::int64_t below = 0;               ///< number of documents below it, at any depth
@@ -70,7 +70,7 @@ class TreeDocuments {
   /// Makes everything that was written searchable.
   void refresh();
 
-  /// What exists at each of the paths, in one request. REQUIRES: not the root.
+  /// The documents at each of the paths, in one request. REQUIRES: not the root.
   std::vector<TreeNode> look_up(std::span<const TreePath> paths);
 
   /// The first of the paths at which there is a file.

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What a file system would refuse.
+/// A change that a file system would refuse.
 class TreeError : public Error {
  public:
   enum class Kind {

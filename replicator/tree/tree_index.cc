@@ -53,14 +53,14 @@ json missing_fields(const json& properties) {
   return missing;
 }
 
-/// How many characters of a keyword are found.
+/// The number of characters of a keyword that are found.
 std::int64_t kept_of(const json& field, const json& settings) {
   if (const std::optional<std::int64_t> own = integer_at(field, "ignore_above")) return *own;
   const std::string everywhere = text_at(settings, "index.mapping.ignore_above");
   return everywhere.empty() ? std::numeric_limits<std::int64_t>::max() : std::stoll(everywhere);
 }
 
-/// What keeps values of a field from being found by all of their text; empty: nothing.
+/// The obstacle to finding values of a field by all of their text; empty: none.
 std::string fault_of_keyword(const json& field, std::size_t longest, const json& settings) {
   if (text_at(field, "type") != "keyword") return "is not mapped as a keyword";
   if (!field.value("index", true)) return "is not indexed, so that it cannot be searched";
@@ -145,7 +145,7 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   }
 }
 
-/// What only writers need.
+/// The needs of writers alone.
 void require_changeable(const std::string& index, const IndexState& state) {
   const std::string doing = doing_of_use(index);
   const json meta = object_at(state.mappings, "_meta");

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// How a step that the server cannot do now is tried again.
+/// The retries of a step that the server cannot do now.
 struct TreePatience {
   std::optional<std::chrono::milliseconds> limit = {};  ///< then its Error is thrown; none: never
   /// Receives the cause when the step fails first, and again every 10 s.
@@ -49,7 +49,7 @@ class TreeLease {
   void persist(const std::function<void()>& step);
 
  private:
-  /// What keeps the operation from continuing, for the journal and for check(); empty: nothing.
+  /// The obstacle to the operation, for the journal and for check(); empty: none.
   void note(const std::string& cause);
 
   LockManager& locks_;

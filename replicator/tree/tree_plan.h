@@ -50,7 +50,7 @@ class TreePlanner {
   TreePlan plan_put(const std::string& doing, const TreePath& path);
   TreePlan plan_directory(const std::string& doing, const TreePath& path);
   TreePlan plan_copy(const std::string& doing, const TreePath& from, const TreePath& to);
-  /// What a move or a removal concerns.
+  /// The documents that a move or a removal concerns.
   TreePlan everything_at(const TreeIntent& intent, TreeNode node, const Reading& still_reading);
 
   TreeDocuments& documents_;

@@ -34,7 +34,7 @@
 
 namespace lockstep {
 
-/// What the writes of an operation need to know of it.
+/// The parts of an operation that its writes need.
 struct TreeScope {
   TreeScope(const Operation& operation, TreeIntent its_intent);
 
@@ -55,7 +55,7 @@ class TreeWrites {
   /// empty. Throws LeaseLost, and Error.
   void change(std::span<const TreeDocument> known);
 
-  /// What put() needs, read under the locks.
+  /// The documents that put() needs, read under the locks.
   struct Put {
     TreeDocument staged;
     std::string contents;             ///< of a put

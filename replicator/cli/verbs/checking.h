@@ -1,4 +1,4 @@
-// What `check` does, for every command that begins with it.
+// The checks of `check`, for every command that begins with them.
 #pragma once
 
 #include "replicator/config/config.h"

@@ -273,7 +273,7 @@ class Lock final : public Verb {
             good_until});
   }
 
-  /// What the lost lock still has is given back in one try; the rest ends with the lease, which is over.
+  /// The rest of the lost lock is given back in one try; the rest ends with the lease, which is over.
   [[noreturn]] static void say_lost(LockManager& manager, const Operation& operation,
                                     const std::optional<LeaseKeeper::Loss>& lost, const std::string& remedy) {
     if (lost && lost->over) clear_up(manager, operation);

@@ -222,7 +222,7 @@ class ReindexVerb final : public Verb {
       std::cerr << "a reindex of " << wanted.alias << " is under way already" << limit_text() << '\n';
   }
 
-  /// What becomes of the limit of one that is under way.
+  /// The new limit of one that is under way.
   std::string limit_text() const {
     if (!max_rate_) return "";
     if (!*max_rate_) return "; it has no limit from now on";
@@ -285,7 +285,8 @@ class ReindexVerb final : public Verb {
     return yes_.confirms("Delete " + indices + "? There is no way back to it then.");
   }
 
-  // What only the other view needed. The reindex is over all the same when the user has no right to that.
+  // Captures that only the other view needed. The reindex is over all the same if the user has no right to
+  // drop them.
   static void drop_unneeded(const Config& config) {
     try {
       open_source_definition(config)->drop_unneeded(progress());

@@ -77,11 +77,11 @@ class ElasticsearchClient {
   void refresh(const std::string& alias);
   void refresh(const std::vector<std::string>& aliases);
 
-  /// How many documents a search would find.
+  /// The number of documents that a search would find.
   std::int64_t count(const std::string& alias);
 
-  /// How many bytes a document of `alias` takes on disk on average. None: there are no documents, the server
-  /// has not measured them yet (it does so every ten seconds), or the user may not ask.
+  /// The average bytes of a document of `alias` on disk. None: there are no documents, the server has not
+  /// measured them yet (it does so every ten seconds), or the user may not ask.
   std::optional<std::int64_t> average_stored_size(const std::string& alias);
 
   /// For other readers and writers of this folder: sends, and returns a reply of status 2xx or one of
@@ -122,7 +122,7 @@ bool is_2xx(int status);
 /// Whether the server has too much to do for the request now: 429, 503, or a circuit breaker has stopped it.
 bool is_busy(const HttpResponse& response);
 
-/// What a reply of an unwanted status means, as an Error.
+/// A reply of an unwanted status, as an Error.
 Error reply_error(const std::string& doing, const HttpResponse& response);
 
 /// Parses the body of a reply. Throws a retryable Error for anything but a JSON object (a proxy's page, a cut

@@ -59,7 +59,7 @@ std::optional<double> bytes_of(const std::string& name, const std::string& text)
   return bytes;
 }
 
-/// What the high watermark keeps free of a disk of `total` bytes.
+/// The room that the high watermark keeps free of a disk of `total` bytes.
 std::int64_t kept_free(const json& settings, std::int64_t total) {
   if (setting(settings, kDisk + "threshold_enabled") == "false") return 0;
   const std::string name = kDisk + "watermark.high";

@@ -1,6 +1,6 @@
-// What no index may have that Lockstep follows, wherever it comes from: the mapping file, an index template,
-// a person, or an adopted index. Documents would not stay as they are written, or comparisons with their view
-// and searches would miss them.
+// Settings that no index may have that Lockstep follows, wherever they come from: the mapping file, an index
+// template, a person, or an adopted index. Documents would not stay as they are written, or comparisons with
+// their view and searches would miss them.
 #pragma once
 
 #include <nlohmann/json.hpp>

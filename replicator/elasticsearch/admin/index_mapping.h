@@ -34,7 +34,7 @@ struct MappingDifference {
     kClosedIndex,  ///< needs a closed index, which cannot be searched, or a new one: an analyzer's definition
     kNewIndex,     ///< needs a new index: a type, the number of shards
   };
-  /// What a change in place counts for.
+  /// The documents that a change in place reaches.
   enum class Reach {
     kEveryDocument,
     kLaterWrites,  ///< a document that was written before has to be written again
@@ -55,8 +55,8 @@ struct MappingDifference {
 /// "in_place", "unknown", "closed_index", "new_index".
 std::string_view name_of(MappingDifference::Way way);
 
-/// What `actual` lacks of the `wanted` mappings, and dropped settings that change how documents are indexed.
-/// Anything else in `actual` (dynamic fields, defaults that the engine wrote out) does not count.
+/// The parts of the `wanted` mappings that `actual` lacks, and dropped settings that change how documents are
+/// indexed. Anything else in `actual` (dynamic fields, defaults that the engine wrote out) does not count.
 std::vector<MappingDifference> compare_mappings(const nlohmann::json& wanted, const nlohmann::json& actual);
 
 /// The same for settings. `wanted` may be nested or flat, with or without "index."; `actual` is flat.

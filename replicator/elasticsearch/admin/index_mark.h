@@ -34,8 +34,8 @@ struct IndexMark {
   /// Fields of the mapping that only documents written since have, while the source was not asked to write
   /// the others again: "field title.raw". Empty: none.
   std::string unwritten = {};
-  /// What it was taken over from, until the source has been asked to compare its documents with the view:
-  /// "index products". Empty: nothing.
+  /// The index from which it was taken over, until the source has been asked to compare its documents with
+  /// the view: "index products". Empty: nothing.
   std::string uncompared = {};
   /// Why the next leader compares its documents with the view: "its mark was put back". Empty: it need not.
   std::string doubt = {};
@@ -59,7 +59,7 @@ std::optional<std::string> other_owner(const IndexState& index, const std::strin
 /// As `_meta.lockstep` has it.
 nlohmann::json mark_json(const IndexMark& mark);
 
-/// What an index has in `_meta`, ours and others'.
+/// An index's `_meta`, ours and others'.
 nlohmann::json meta_of(const IndexState& index);
 
 /// Makes sure that the mark of an index that was just written has these keys; a null: it has none of that

@@ -178,8 +178,8 @@ bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, cons
                      [&](const std::string& known) { return first_name(known) == first_name(field); });
 }
 
-/// What the mapping file asks of the settings; and that nothing is left of a filling in an index that is
-/// searched: refreshes that are off, a name that patterns do not find.
+/// The mapping file's settings; and those that remove the remains of a filling from a searched index:
+/// refreshes that are off, a name that patterns do not find.
 json wanted_settings(const DesiredIndex& desired, const IndexState& index) {
   json wanted = flat_settings(desired.mapping.settings);
   for (const auto& [name, of_filling] :
@@ -336,7 +336,7 @@ json applied_keys(json mark) {
   return mark;
 }
 
-/// What of a plan can be done, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
+/// The possible parts of a plan, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
 void put_differences(ElasticsearchClient& client, const IndexPlan& plan) {
   for (const MappingDifference& difference : plan.differences) {
     if (!is_in_place(difference) || !difference.change.is_object()) continue;

@@ -25,9 +25,9 @@ struct DesiredIndex {
   std::string identity;  ///< empty if the pipeline is not applied to the source yet
   /// Of the view's documents; none: not known.
   std::optional<std::vector<std::string>> fields = {};
-  /// How the view's documents differ from those that the index has: "view", "column title".
+  /// The differences of the view's documents from those of the index: "view", "column title".
   std::vector<MappingDifference> documents = {};
-  /// What to do with an index that Lockstep has not made, behind the alias or of its name.
+  /// The treatment of an index that Lockstep has not made, behind the alias or of its name.
   enum class Foreign { kRefuse, kAdopt };
   Foreign foreign = Foreign::kRefuse;
 };
@@ -53,8 +53,8 @@ struct IndexPlan {
   std::vector<MappingDifference> differences;
   /// Aliases of `index` besides `alias`: a reindex moves these along.
   std::vector<std::string> other_aliases;
-  /// What documents that were written before will not have, so that every document has to be written again:
-  /// "field title.raw". Empty: nothing.
+  /// Fields that earlier documents will not have, so that every document has to be written again: "field
+  /// title.raw". Empty: none.
   std::string unwritten;
   bool was_cut_off = false;  ///< kAdopt: it was begun for this pipeline
 };
@@ -89,7 +89,7 @@ void forget_unwritten(ElasticsearchClient& client, const DesiredIndex& desired, 
 /// After a plan kAdopt was carried out, and the source was asked to compare every document.
 void forget_uncompared(ElasticsearchClient& client, const DesiredIndex& desired);
 
-/// What an index is created with: settings, and mappings with the mark of this epoch.
+/// The body that creates an index: settings, and mappings with the mark of this epoch.
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);
 
 /// Why Elasticsearch refuses a mapping; none if it accepts it. Leaves nothing behind: it simulates a
@@ -110,7 +110,7 @@ struct MarkedIndex {
   std::string uuid;
 };
 
-/// What to do when the index behind the searchers' alias has no mark, or none that can be read.
+/// The remedy if the index behind the searchers' alias has no mark, or no readable one.
 std::string remedy_of_lost_mark(const std::string& alias);
 
 /// Throws Error, with `remedy`, if the alias is missing, points to several indices or to one without a

@@ -21,8 +21,8 @@
 
 namespace lockstep {
 
-/// How much of a request goes into one piece, within the congestion window. A piece that fails as a whole
-/// halves the limit, to find the item to blame; a piece that comes through doubles it.
+/// The part of a request that goes into one piece, within the congestion window. A piece that fails as a
+/// whole halves the limit, to find the item to blame; a piece that comes through doubles it.
 class PieceLimit {
  public:
   std::size_t items() const { return items_; }
@@ -69,8 +69,8 @@ class BulkDelivery {
   /// There was no reply. `sent`: whether the server may have got the piece. Puts the rest of the round off.
   void unanswered(bool sent, std::string reason);
 
-  /// What the last piece shows of how much the server can take. kItems: it came through. kOverloaded: 429 or
-  /// 503 for all or some items, or no reply. kTooLarge: and no single document is to blame. Others: nothing.
+  /// The last piece's evidence of the server's capacity. kItems: it came through. kOverloaded: 429 or 503 for
+  /// all or some items, or no reply. kTooLarge: and no single document is to blame. Others: nothing.
   BulkReply::Kind load() const { return load_; }
 
   /// Bytes of the last piece.
@@ -101,7 +101,7 @@ class BulkDelivery {
   /// Why the last item of left() was not written, or the obstacle to its piece.
   const RefusedItem& failure() const { return failure_; }
 
-  /// What has no outcome in a result that was taken. Positions of items are those in it.
+  /// The items without an outcome in a taken result. Positions of items are those in it.
   const BulkRequest& request() const { return request_; }
 
   /// Takes the items that have their outcomes, perhaps none, and continues with the others. `ticket` and

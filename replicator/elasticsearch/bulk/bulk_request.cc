@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxFrame = 128;  // bytes of an action line besides its names
 
-// What the action lines into one alias have in common.
+// The common beginning of the action lines into one alias.
 std::string action_begin(BulkAction action, std::string_view alias) {
   std::string begin = action == BulkAction::kIndex ? "{\"index\":{\"_index\":" : "{\"delete\":{\"_index\":";
   append_json_string(begin, alias);

@@ -1,4 +1,4 @@
-// What became of a bulk request, item by item.
+// The outcome of a bulk request, item by item.
 #pragma once
 
 #include <chrono>

@@ -23,7 +23,7 @@ class BulkWire {
   /// At most `requests` at once, of up to `bytes` each, and as many again that give up their places.
   BulkWire(int requests, std::size_t bytes, SlowWrites slow);
 
-  /// What a request may send once it is admitted.
+  /// An admitted request's allowance.
   struct Pass {
     BulkPriority priority = BulkPriority::kNormal;
     std::uint64_t ticket = 0;
@@ -41,7 +41,7 @@ class BulkWire {
   /// At most so many background requests at once, at least 1. No limit at first.
   void limit_background(std::size_t requests);
 
-  /// How many background requests wait in enter().
+  /// Background requests that wait in enter().
   std::size_t background_waiting() const;
 
   /// See slow_writes.h.
@@ -55,7 +55,7 @@ class BulkWire {
     int requests = 0;
     std::size_t bytes = 0;
   };
-  /// What Elasticsearch seems to take now.
+  /// The limits that Elasticsearch seems to bear now.
   Limits limits() const;
 
   /// Admits no more requests, and wakes waiting threads.

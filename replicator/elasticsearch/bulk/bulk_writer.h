@@ -1,7 +1,7 @@
-// Sends bulk requests, several in flight, and gives every item an outcome (bulk_result.h).
-// What may work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, only the
-// items concerned, with back-off, until they have an outcome or the writer is stopped. Promise 1 rests on
-// this: nothing leaves the writer without an outcome.
+// Sends bulk requests, several in flight, and gives every item an outcome (bulk_result.h). Items that may
+// work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, with back-off,
+// until they have an outcome or the writer is stopped. Promise 1 rests on this: nothing leaves the writer
+// without an outcome.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 
 namespace lockstep {
 
-/// What the writer sees of Elasticsearch, for `status`, logs and health.
+/// The writer's view of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
   bool waiting = false;       ///< the last try failed, by no fault of its documents, and is repeated
   std::string reason;         ///< why: one line with server and cause; empty if not waiting

@@ -50,8 +50,8 @@ WriteProbe FailureDiagnosis::ask(HttpTransport& transport, std::string_view alia
   return probe_write(transport, std::string(alias), document, timeout_);
 }
 
-// What refuses or cuts off a whole request may do so for the document's name, which the question has, too:
-// then the index is asked under another one.
+// A server that refuses or cuts off a whole request may do so for the document's name, which the question
+// has, too: then the index is asked under another one.
 WriteProbe FailureDiagnosis::ask_of_index(HttpTransport& transport, std::string_view alias,
                                           const DocumentKey& document) const {
   WriteProbe probe = ask(transport, alias, document);

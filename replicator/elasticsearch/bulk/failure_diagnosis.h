@@ -1,5 +1,5 @@
-// What is to blame if writes are not taken: Elasticsearch as a whole, an index, or single documents. Asks
-// with writes that change nothing (write_probe.h).
+// The cause if writes are not taken: Elasticsearch as a whole, an index, or single documents. Asks with
+// writes that change nothing (write_probe.h).
 #pragma once
 
 #include <chrono>

@@ -44,7 +44,7 @@ class SlowWrites {
   /// of a slow index.
   bool yields_slot(std::uint64_t ticket, SteadyTime now);
 
-  /// How many requests of a priority do.
+  /// Requests of a priority with a place.
   std::size_t places_given(BulkPriority priority, SteadyTime now);
 
   /// When the next request on the wire will have taken long; none: there is none that could.

@@ -1,4 +1,4 @@
-// What replies with documents have in common: the elements of a multi-get's and the hits of a search's.
+// The common parts of replies with documents: the elements of a multi-get's and the hits of a search's.
 #pragma once
 
 #include <simdjson.h>

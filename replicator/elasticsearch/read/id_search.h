@@ -27,8 +27,9 @@ class NeighbourReader {
   ReplySize size_;
 };
 
-/// How many documents with these ids were searchable at the last refresh. An id under several routings counts
-/// several times. Throws Error as the client does, a retryable one if a shard does not answer.
+/// The number of documents with these ids that were searchable at the last refresh. An id under several
+/// routings counts several times. Throws Error as the client does, a retryable one if a shard does not
+/// answer.
 std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
                              std::span<const DocumentLocation> wanted);
 

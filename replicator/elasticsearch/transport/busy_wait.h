@@ -1,4 +1,4 @@
-// What a command does while Elasticsearch is overloaded: it waits, and sends the request again. The service
+// A command's reaction to an overloaded Elasticsearch: it waits, and sends the request again. The service
 // does without: there, Retry::kLater puts the job off, and other work continues (pipeline/jobs/job_runner.h).
 #pragma once
 

@@ -39,11 +39,11 @@ ErrorCause read_error_cause(simdjson::dom::element error);
 ErrorCause read_error_reply(std::string_view body);
 
 /// Whether the same request may work later, by the HTTP status of the reply or of one item in it: a time-out,
-/// an overloaded server, or one that is away. What else is worth another try is for the caller to add, with
-/// the reason.
+/// an overloaded server, or one that is away. Other conditions worth another try are for the caller to add,
+/// with the reason.
 bool may_work_later(std::int64_t status);
 
-/// What to do about a cluster_block_exception, by the numbers of the blocks that its reason names: "index [a]
+/// The remedy of a cluster_block_exception, by the numbers of the blocks that its reason names: "index [a]
 /// blocked by: [FORBIDDEN/8/index write (api)];".
 std::string remedy_of_blocks(std::string_view reason);
 

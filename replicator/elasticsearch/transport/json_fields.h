@@ -1,5 +1,5 @@
 // JSON to and from a server. A field that has another type than wanted counts as absent: for replies that are
-// merely read. What Lockstep has stored and decides by is read by stored_object.h.
+// merely read. Stored values by which Lockstep decides are read by stored_object.h.
 #pragma once
 
 #include <cstdint>

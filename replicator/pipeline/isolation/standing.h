@@ -37,7 +37,7 @@ class Standing {
  public:
   enum class Kind { kFollowed, kDeferred, kPaused };
 
-  /// What it asks the others. All of it must outlive this.
+  /// Its collaborators. All of them must outlive this.
   struct World {
     std::unique_ptr<HttpTransport> transport;  ///< to ask whether indices take writes again
     std::function<void()> on_released;         ///< called from another thread when one does
@@ -78,7 +78,7 @@ class Standing {
   /// Elasticsearch did not take a write of this document.
   void hold(const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); }
 
-  /// What the tail reads of it takes too long.
+  /// The tail's reading of it takes too long.
   void note_too_slow(const ViewTooSlow& why, SteadyTime now);
 
   /// Another chunk has changes of the index. Why it should be paused now, for there were so many; none: they
@@ -118,7 +118,7 @@ class Standing {
     void begin(const std::string& why, SteadyTime now, std::chrono::seconds in_vain_within);
   };
 
-  /// What stops a paused index. None: nothing does.
+  /// The obstacle to a paused index. None: there is none.
   std::optional<std::string> obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs);
   void restate(const AppliedIndex& index, const std::string& reason);
   const std::string& alias(IndexId index) const { return pipeline_.find(index)->alias; }

@@ -1,7 +1,7 @@
-// How much jobs may take of Elasticsearch and of the pipeline's thread: everything while there are no small
-// changes, and next to them only as much as keeps them fast. A cluster's number of threads is unknown. So the
-// bound follows the delay that small changes see, with a target above the least delay seen, as LEDBAT does it
-// for packets (RFC 6817). No threads.
+// The jobs' share of Elasticsearch and of the pipeline's thread: everything while there are no small changes,
+// and next to them only as much as keeps them fast. A cluster's number of threads is unknown. So the bound
+// follows the delay that small changes see, with a target above the least delay seen, as LEDBAT does it for
+// packets (RFC 6817). No threads.
 #pragma once
 
 #include <array>

@@ -360,7 +360,7 @@ void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, Steady
   for (const auto& [index, per_second] : rates) limits_.try_emplace(index, per_second, now);
 }
 
-// What carries changes is never limited.
+// Work that carries changes is never limited.
 RateLimit* JobRunner::limit_of(const PagedWork& work) {
   const auto limit = limits_.find(work.index().id);
   if (limit == limits_.end() || !work.lane().job) return nullptr;

@@ -85,11 +85,11 @@ class JobRunner {
   /// The same, apart from work that has become due later than that.
   bool all_done_since(SteadyTime time) const;
 
-  /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
-  /// as many as they can.
+  /// The documents of these indices that their backfills and comparisons may read in a second; those of all
+  /// others are unlimited.
   void limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now);
 
-  /// How fast a job over a whole index was.
+  /// The speed of a job over a whole index.
   struct Measured {
     IndexId index;
     JobKind kind = JobKind::kBackfill;

@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// How much a page holds.
+/// The limits of a page.
 struct PageLimits {
   std::int64_t documents = 0;  ///< at most
   std::int64_t bytes = 0;      ///< about
@@ -28,14 +28,14 @@ struct PageLimits {
 /// Opens a client for a job's own requests.
 using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
 
-/// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
+/// A job's means of asking before a page's transaction is opened. It asks in the thread that reads the page.
 struct LookAhead {
   std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
   OpenClient open_client;                                 ///< the job keeps it; nothing else uses it
   bool may_wait;  ///< for its answers; else others wait for this thread
 };
 
-/// What a page was, once it is read.
+/// The end of a page that was read.
 struct PageEnd {
   std::int64_t documents = 0;                ///< that are done with it
   std::optional<JobProgress> progress = {};  ///< of a job
@@ -75,8 +75,9 @@ class PagedWork {
   /// nothing now: is_ready() reads these rows.
   virtual bool keeps_rows() const { return false; }
 
-  /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
-  /// wait for the answer. False, only if it may not wait: there is no answer yet; call it again later.
+  /// Asks Elasticsearch for the facts that the next page needs, before a transaction is opened that would
+  /// have to wait for the answer. False, only if it may not wait: there is no answer yet; call it again
+  /// later.
   /// REQUIRES: is_ready(), not all_read(), no transaction is open.
   virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
 

@@ -15,7 +15,7 @@ class RateLimit {
 
   std::int64_t per_second() const { return per_second_; }
 
-  /// How many documents the next page may have; 0: none yet.
+  /// The size of the next page in documents; 0: none yet.
   std::int64_t documents(SteadyTime now) const;
 
   /// A page of so many was read.

@@ -97,7 +97,7 @@ void Passes::read_ids(DocumentScan& scan) {
   }
 }
 
-// What the view has not rendered comes next. Learns how large documents are.
+// Documents that the view has not rendered come next. Learns how large documents are.
 void Passes::give_back(Part& part) {
   StepSize rendered{part.to_compare.size()};
   for (const std::string& json : part.json) rendered.json_bytes += json.size();

@@ -53,7 +53,7 @@ class Passes {
     std::function<void(Suspects)> suspects;
   };
 
-  /// What `parts` refers to must outlive this.
+  /// The referents of `parts` must outlive this.
   Passes(Parts parts, Listener listener);
 
   /// Pass 1, of the documents that the last refresh made searchable. Throws Error if either side fails; so

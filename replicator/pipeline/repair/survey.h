@@ -39,7 +39,7 @@ struct SurveyListener {
   std::function<void(const Suspects& suspects)> found;  ///< all of them, some at a time
 };
 
-/// How many examples of each kind a Survey has at most.
+/// The most examples of each kind in a Survey.
 inline constexpr std::size_t kSurveyExamples = 5;
 
 /// Throws Error if either side fails.

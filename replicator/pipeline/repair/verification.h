@@ -98,7 +98,7 @@ class Verification {
   /// differs after `apply` or a reindex has changed the pipeline: another index may have the alias.
   VerifiedIndex compare(const AppliedIndex& index);
 
-  /// What compare() has added.
+  /// The additions of compare().
   const AddedWork& repairs() const { return repairs_; }
 
   /// Whether some process led the pipeline. If not, nothing was waited for.

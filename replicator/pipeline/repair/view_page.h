@@ -24,7 +24,7 @@ struct ViewPage {
 ViewPage read_view_page(SourceSnapshot& snapshot, const AppliedIndex& index,
                         const std::optional<DocumentId>& after, std::int64_t limit, std::int64_t max_bytes);
 
-/// What of a document Elasticsearch is known to keep as the view gives it.
+/// The part of a document that Elasticsearch is known to keep as the view gives it.
 enum class Compared {
   kWhole,
   kFieldsOfView,  ///< the index has an ingest pipeline, which may add others

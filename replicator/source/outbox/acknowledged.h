@@ -1,4 +1,4 @@
-// What Elasticsearch has acknowledged since the last save: the content of one checkpoint.
+// The acknowledgements of Elasticsearch since the last save: the content of one checkpoint.
 #pragma once
 
 #include <cstdint>

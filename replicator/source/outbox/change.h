@@ -42,7 +42,7 @@ struct LargeTransaction {
 /// of values is a limit of memory, too.
 inline constexpr std::int64_t kBytesOfOneValue = 128;
 
-/// How much a chunk holds.
+/// The limits of a chunk.
 struct ChunkLimits {
   std::int64_t values = 0;  ///< about; long ones count as several (kBytesOfOneValue)
   /// A transaction that extends beyond the chunk is not read if it has more values left. None: no limit.
@@ -53,7 +53,7 @@ struct ChunkLimits {
 /// them are looked up at once, and so in memory.
 inline constexpr std::int64_t kMostJoinedBytes = std::int64_t{1024} * 1024;
 
-/// How far the documents of changes are looked for.
+/// The limits of the search for the documents of changes.
 struct SearchLimits {
   std::int64_t documents = 0;  ///< at most
   /// At most, for small changes wait meanwhile. A query over a tree gives nothing before it has found

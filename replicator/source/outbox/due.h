@@ -55,7 +55,7 @@ struct DueOrigin {
   std::chrono::milliseconds later{};
 };
 
-/// What becomes due again while its page is tried is left alone for so long.
+/// Documents that become due again while their page is tried are left alone for so long.
 inline constexpr std::chrono::milliseconds kTriedAgainAfter{500};
 
 /// Documents of one index that are due.

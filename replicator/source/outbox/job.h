@@ -81,7 +81,7 @@ struct UnfinishedJobs {
   bool contains(JobId job) const;
 };
 
-/// How far a job has come, saved with the checkpoint.
+/// A job's progress, saved with the checkpoint.
 struct JobProgress {
   JobId job;
   JobKind kind = JobKind::kBackfill;

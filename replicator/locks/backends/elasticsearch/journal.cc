@@ -44,7 +44,7 @@ json changing_fields(const Operation& operation) {
   return fields;
 }
 
-/// What an update left, as far as its `_source` asked for it.
+/// The fields after an update, as far as its `_source` asked for them.
 const json& written_fields(const std::string& id, const json& reply) {
   static const json kNoReply = json::object();
   const auto get = reply.find("get");

@@ -24,7 +24,8 @@ struct StoredLock {
 /// `monitor`.
 ServerTime read_server_time(ElasticsearchClient& client);
 
-/// What both forms share: reading and removing, which need no script, and a set of locks as many single ones.
+/// The common part of both forms: reading and removing, which need no script, and a set of locks as many
+/// single ones.
 class LockDocuments : public LockStore {
  public:
   LockDocuments(ElasticsearchClient& client, std::string index);

@@ -23,7 +23,7 @@ bool is_shortened(const LockName& name);
 /// Error for an unknown lock_type and for any field of another type.
 std::optional<LockState> read_lock(const std::string& id, const nlohmann::json& source);
 
-/// Who waits for a lock, in the order of its queue. Throws Error as read_lock() does.
+/// The queue of a lock, in order. Throws Error as read_lock() does.
 std::vector<LockHolder> read_waiting(const std::string& id, const nlohmann::json& source);
 
 /// {"shared": [names], "exclusive": [names]}

@@ -1,5 +1,5 @@
-// What has changed in the database since the last `apply`, so that changes are lost, documents may be out of
-// date, or triggers write more than they need.
+// Changes in the database since the last `apply` by which changes are lost, documents may be out of date, or
+// triggers write more than they need.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What note_definition() is called with (migration 0018).
+/// The arguments of note_definition() (migration 0018).
 struct DefinitionNote {
   int index = 0;
   std::string known;  ///< the definition that is stored

@@ -14,7 +14,7 @@ bool limits(const PostgresNode* count) {
   return count != nullptr && !(count->is("CONST") && is_true(*count, "constisnull"));
 }
 
-// What a list of SORTGROUPCLAUSE names.
+// The expressions that a list of SORTGROUPCLAUSE names.
 Expressions named(const PostgresNode& query, const std::vector<PostgresNode>& clauses) {
   Expressions expressions;
   for (const PostgresNode& clause : clauses) {

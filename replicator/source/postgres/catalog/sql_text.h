@@ -1,4 +1,4 @@
-// What an SQL function's text reveals: whether it reads tables, and which functions it calls.
+// The facts in an SQL function's text: whether it reads tables, and which functions it calls.
 //
 // A string body has no entries in pg_depend. If it reads nothing, an update that no document shows can be
 // left out all the same. Doubtful cases count as reading.

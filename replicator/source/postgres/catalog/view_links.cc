@@ -165,7 +165,7 @@ class Walker {
     }
   }
 
-  // What the rows of the partition have in common: a column, one of each branch of a union, or an expression.
+  // The common value of the partition's rows: a column, one of each branch of a union, or an expression.
   void add_value(const PostgresNode& expression, ViewPartition& partition) {
     const Origins origins = origins_of(expression);
     for (const PlaceColumn& origin : origins) partition.shared.emplace(origin.place, origin.column);

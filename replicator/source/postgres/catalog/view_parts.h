@@ -21,7 +21,7 @@ struct PartsComparison {
       replaced;  ///< they are the same again, and were others meanwhile, or may have been
 };
 
-/// What the checksum of a view is of: these, joined by blanks.
+/// The parts of a view's checksum: these, joined by blanks.
 struct ViewState {
   std::string before;
   std::string text;  ///< as the server prints its definition

@@ -23,7 +23,7 @@ constexpr std::string_view kValueFunctions[] = {
     "localtime",    "localtime",    "localtimestamp", "localtimestamp",    "current_role",
     "current_user", "user",         "session_user",   "current_catalog",   "current_schema"};
 
-// What one parsed query refers to.
+// The references of one parsed query.
 struct References {
   std::set<unsigned> relations;
   std::set<unsigned> whole_rows;   // relations whose row it takes as a whole

@@ -1,4 +1,4 @@
-// What earlier runs of `apply` have left in the database for one pipeline: rows of Lockstep's schema,
+// The objects of earlier runs of `apply` in the database for one pipeline: rows of Lockstep's schema,
 // functions and triggers, as they are now, even if they were changed since.
 #pragma once
 

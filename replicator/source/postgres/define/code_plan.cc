@@ -11,7 +11,7 @@ namespace {
 
 using Action = PlanStep::Action;
 
-// What PostgreSQL locks by itself: `create trigger` shuts writers out, `drop trigger` readers too.
+// PostgreSQL's own locks: `create trigger` shuts writers out, `drop trigger` readers too.
 constexpr const char* kForCreation = "share row exclusive";
 constexpr const char* kForDrop = "access exclusive";
 

@@ -57,7 +57,7 @@ class PostgresDefinition {
   bool start_reindex(const WantedReindex& wanted, const Progress& progress);
   void drop_unneeded(const Progress& progress);
 
-  /// What remove() would do, in order.
+  /// The steps of remove(), in order.
   std::vector<PlanStep> removal_plan();
 
   /// Removes the pipeline's triggers, functions and rows, and with the last pipeline the schema.

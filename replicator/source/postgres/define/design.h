@@ -1,4 +1,4 @@
-// What a configuration means for a database: the captured expressions of each table's rows, and how their
+// A configuration's design for a database: the captured expressions of each table's rows, and how their
 // values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
 #pragma once
 

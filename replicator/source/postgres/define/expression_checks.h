@@ -1,5 +1,5 @@
-// What a track's `row` or `keys` depends on besides the changed row and the database's rows: a trigger takes
-// a value when a row changes, and the view is read later.
+// The dependencies of a track's `row` or `keys` on more than the changed row and the database's rows: a
+// trigger takes a value when a row changes, and the view is read later.
 #pragma once
 
 #include <vector>

@@ -21,19 +21,19 @@ struct FunctionCode {
   std::string body;
 };
 
-/// What a trigger of a table calls; `relation` is the table's quoted name.
+/// The function called by a table's trigger; `relation` is the table's quoted name.
 FunctionCode trigger_function(int pipeline, std::string_view relation, const TriggerCode& code,
                               const std::vector<std::string>& settings, TriggerEvent event);
 
 /// The function that reports why the triggers of a table take the fallback (triggers.h, T5).
 FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
 
-/// What follows the parts of a table (triggers.h, T6). `schema_name` is Lockstep's, not quoted.
+/// The function that follows the parts of a table (triggers.h, T6). `schema_name` is Lockstep's, not quoted.
 FunctionCode parts_function(int pipeline, std::string_view schema_name, const std::string& relation,
                             const TriggerCode& code, const std::vector<std::string>& settings);
 
-/// What leads from values of a capture to ids of documents. `query` goes from $1, an array of `value_type`,
-/// to texts.
+/// The function that leads from values of a capture to ids of documents. `query` goes from $1, an array of
+/// `value_type`, to texts.
 FunctionCode resolver_function(const std::string& name, const std::string& value_type,
                                const std::string& query);
 

@@ -1,5 +1,5 @@
-// What a plan's text reveals, as `explain (format json, verbose)` prints it: which tables a query reads, and
-// what it compares with what.
+// The facts in a plan's text, as `explain (format json, verbose)` prints it: which tables a query reads, and
+// its comparisons.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,8 +21,8 @@ std::string own_conditions_of(const nlohmann::json& read);
 /// c.post_id)". Empty: there is none. `alias` is the table's, unquoted.
 std::string sought_column(const std::string& alias, const std::string& conditions);
 
-/// What a read compares with the values that are asked for ($1), without the table's alias: "((a)::text ||
-/// b)" of "((((x.a)::text || x.b) = ANY ($1)) AND x.c)". Empty: it compares nothing with them.
+/// The expression that a read compares with the values asked for ($1), without the table's alias: "((a)::text
+/// || b)" of "((((x.a)::text || x.b) = ANY ($1)) AND x.c)". Empty: it compares nothing with them.
 std::string asked_expression(const std::string& alias, const std::string& conditions);
 
 /// The same, if it is made of parts of this table and of another one, which is joined. Else empty.

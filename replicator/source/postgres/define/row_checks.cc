@@ -60,7 +60,7 @@ class RowChecks {
     return false;
   }
 
-  // What a function reads that the view calls is in no list of grants.
+  // The reads of a function that the view calls are in no list of grants.
   void check_rights_of_functions(const IndexDesign& index, const std::vector<std::string>& statements) {
     const std::optional<Complaint> complaint = complaint_about(transaction_, statements, [](const auto&) {});
     if (!complaint || !complaint->is_missing_right()) return;

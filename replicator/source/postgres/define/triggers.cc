@@ -130,7 +130,7 @@ std::string row_of_value() {
          ")) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000";
 }
 
-// What every template of a body has.
+// The common filling of every body's template.
 Filling filling_of(const TriggerCode& code) {
   Filling filling;
   filling.holes["schema"] = code.schema;

@@ -16,12 +16,12 @@
 //
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
 //     security definer and qualify names, types and operators. They also have a fixed search_path, unless all
-//     they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
-//     values depend on is fixed as Lockstep's own session has it (session/value_settings.h).
+//     they run is the server's own: no expression, no type of an extension, no limit of the outbox. The
+//     settings on which values depend are fixed as in Lockstep's own session (session/value_settings.h).
 //
-// T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
-//     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
-//     that block, so it takes no transaction id.
+// T5. No change of a table, a type or a function makes a writer fail. Code that looks at rows is in a block
+//     that may fail; then the values of all changed rows are noted, or the whole table. The inserts are
+//     outside of that block, so it takes no transaction id.
 //
 // T6. No trigger fires when a part of a table (a partition, an inheriting table) is attached, detached or
 //     dropped. A function of each table, `capture_parts`, compares its parts with those that it had

@@ -119,7 +119,7 @@ std::string joined(const std::set<std::string>& names) {
   return list;
 }
 
-// Who shall have the schema, not quoted.
+// The schema's new owner, not quoted.
 std::string heir(PostgresTransaction& transaction, const Config& config) {
   const std::string owner = text(
       transaction,

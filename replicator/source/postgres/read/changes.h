@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What a snapshot sees.
+/// The state that a snapshot sees.
 struct PostgresSeen {
   std::string snapshot;
   /// A position in the WAL behind every commit that it sees; none: the server does not show it.

@@ -178,7 +178,7 @@ std::optional<DueNumber> PostgresDue::last_change(IndexId index) {
   return DueNumber{last[0][0].as<std::int64_t>()};
 }
 
-// Who finds them at the same time, such as a leader that is deposed, makes them due once more.
+// A process that finds them at the same time, such as a deposed leader, makes them due once more.
 bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search,
                        FoundDue& found) {
   const pqxx::result rows = transaction_.run(kFinding, postgres_sql("due_changes"), index.id.value,

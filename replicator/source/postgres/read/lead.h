@@ -5,7 +5,7 @@
 // checkpoint. If a stranger holds the lock, a process that wants to lead changes its number
 // (checkpoint.lead_key).
 //
-// D1. At most one leads. Who has taken a number leads only if it is in force afterwards, read under the row's
+// D1. At most one leads. The holder of a number leads only if it is in force afterwards, read under the row's
 //     lock; and the number changes only under the row's lock, while no Lockstep holds it.
 //
 // D2. A Lockstep that knows of one number only and this one do not lead together: a leader by another number

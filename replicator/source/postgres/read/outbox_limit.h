@@ -1,4 +1,4 @@
-// What becomes of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql,
+// The fate of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql,
 // 0010_outbox_bound.sql): capture is enabled again, and comparisons make up for them.
 #pragma once
 

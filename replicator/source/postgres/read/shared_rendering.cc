@@ -32,8 +32,9 @@ constexpr std::chrono::seconds kConnectAgain{5};
 // A cancellation that came too early for the statement is asked for again.
 constexpr std::chrono::milliseconds kCancelAgain{100};
 
-// Who waits for a lock behind an "alter table", which waits for our own transaction, which waits for him:
-// PostgreSQL does not see this circle. Its own parallel workers share their leader's locks instead.
+// A helper may wait for a lock behind an "alter table", which waits for our own transaction, which waits for
+// the helper: PostgreSQL does not see this circle. Its own parallel workers share their leader's locks
+// instead.
 constexpr const char* kShortLockLimit = "; set local lock_timeout = '50ms'";
 
 struct ExportedSnapshot {
@@ -118,7 +119,7 @@ class SharedRendering::Helper {
 
 // --- SharedRendering ---
 
-/// What one helper renders. Its end cancels that and waits for it.
+/// The part that one helper renders. Its end cancels that and waits for it.
 struct SharedRendering::Part {
   Helper* helper;
   DocumentIds ids;

@@ -1,4 +1,4 @@
-// What of foreign texts a database can hold: one in another encoding than UTF-8 lacks characters, and none
+// The foreign texts that a database can hold: one in another encoding than UTF-8 lacks characters, and none
 // has NUL.
 #pragma once
 

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What a server has answered to a start-up.
+/// A server's answer to a start-up.
 struct LoginRefusal {
   std::string sqlstate;
   std::string message;  ///< "password authentication failed for user "lockstep""

@@ -1,5 +1,5 @@
-// What PostgreSQL or libpqxx complains about, as an Error. This is the one place that catches libpqxx's
-// exceptions; it judges them by SQLSTATE (PostgreSQL manual, appendix A), never by their text.
+// Complaints of PostgreSQL or libpqxx, as an Error. This is the one place that catches libpqxx's exceptions;
+// it judges them by SQLSTATE (PostgreSQL manual, appendix A), never by their text.
 #pragma once
 
 #include <functional>

@@ -3,7 +3,7 @@
 // P1. no row of the outbox that belongs to the point lies beyond the checkpoint, which moves only over
 //     changes that Elasticsearch has acknowledged;
 //
-// P2. the jobs that exist once P1 holds are finished: what left the tail as a job did so before the
+// P2. the jobs that exist once P1 holds are finished: work that left the tail as a job did so before the
 //     checkpoint moved over it;
 //
 // P3. no index is paused, a comparison has been added for any dropped changes, and the last leader has seen
@@ -52,7 +52,7 @@ class PostgresAppliedWatch final : public AppliedWatch {
   /// Loads the ids of the pipeline's captures, which change with an `apply`.
   void load_captures();
 
-  /// What P4 lacks, and the remedy, by a snapshot from after this was called; empty: nothing.
+  /// The unmet part of P4, and the remedy, by a snapshot from after this was called; empty: nothing.
   std::string altered_index();
 
   PostgresSession session_;

@@ -1,5 +1,5 @@
-// What SQLite's pragmas omit about an index: the expressions of its columns, and its condition. Both are in
-// the text of its `create index`.
+// Parts of an index that SQLite's pragmas omit: the expressions of its columns, and its condition. Both are
+// in the text of its `create index`.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ bool is_any(const SqlToken& token, const Words& words) {
                      [&](std::string_view word) { return token.is(word); });
 }
 
-/// What stands between two selects.
+/// The words between two selects.
 inline constexpr std::array<std::string_view, 3> kCompoundOperators = {"union", "intersect", "except"};
 
 /// Reads from the beginning; leaves out white space and comments. REQUIRES: `sql` outlives it and its tokens.

@@ -1,6 +1,6 @@
-// What the documents of a view are made of besides rows: the text of the view and of those below it, and the
-// declarations of the columns that they read. No trigger fires when these change, so `apply` keeps checksums
-// of them, and the leader and the next `apply` compare.
+// Parts of a view's documents besides rows: the text of the view and of those below it, and the declarations
+// of the columns that they read. No trigger fires when these change, so `apply` keeps checksums of them, and
+// the leader and the next `apply` compare.
 #pragma once
 
 #include <map>

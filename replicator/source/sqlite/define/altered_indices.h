@@ -34,7 +34,7 @@ std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, co
 /// REQUIRES: leading, no transaction is open. Throws Error.
 std::int64_t note_altered_indices(SqliteConnection& connection, const std::string& pipeline);
 
-/// Has the indices compared whose definitions are restored. Returns what it did, in sentences.
+/// Has the indices compared whose definitions are restored. Returns its work, in sentences.
 /// REQUIRES: leading, no transaction is open. Throws Error.
 std::vector<std::string> compare_put_back(SqliteConnection& connection, const std::string& pipeline);
 

@@ -1,4 +1,4 @@
-// What earlier runs of `apply` have left in the file for one pipeline, and the triggers as they are now, even
+// The objects of earlier runs of `apply` in the file for one pipeline, and the triggers as they are now, even
 // if they were changed since.
 #pragma once
 

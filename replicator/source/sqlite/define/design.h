@@ -1,5 +1,5 @@
-// What a configuration means for a file: the captured values of each table's rows, and how they lead to ids
-// of documents. Made from the configuration and the schema alone; changes nothing.
+// A configuration's design for a file: the captured values of each table's rows, and how they lead to ids of
+// documents. Made from the configuration and the schema alone; changes nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What has changed in the file since the last `apply`, so that changes are lost or documents may be out of
-// date, and how triggers that a migration of the application has dropped come back.
+// Changes in the file since the last `apply` by which changes are lost or documents may be out of date, and
+// how triggers that a migration of the application has dropped come back.
 #pragma once
 
 #include <string>

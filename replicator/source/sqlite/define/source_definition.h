@@ -1,8 +1,8 @@
 // Brings a SQLite file in line with a configuration: Lockstep's own tables, the captures, the triggers.
 //
 // Everything happens in one transaction, so a failure leaves the file as it was, and no statement of the
-// application runs between a trigger and the rows that belong to it. What it is to do is found out before,
-// for the transaction keeps the application from writing.
+// application runs between a trigger and the rows that belong to it. Its steps are found out before, for the
+// transaction keeps the application from writing.
 #pragma once
 
 #include <chrono>

@@ -41,7 +41,7 @@ class Triggers {
 
   std::string quoted(const std::string& column) const { return table_.column(column)->quoted; }
 
-  // What goes into the outbox of the row that goes by this name.
+  // The outbox's value of the row of this name.
   std::string value_of(const std::string& row) const {
     if (capture_.value.size() == 1) return row + "." + quoted(capture_.value.front());
     std::vector<std::string> parts;

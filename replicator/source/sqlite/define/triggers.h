@@ -40,7 +40,7 @@ struct SqliteTrigger {
 std::vector<SqliteTrigger> capture_triggers(const std::string& schema, const SqliteTable& table,
                                             const SqliteCaptureCode& capture);
 
-/// What the names of a capture's triggers begin with.
+/// The beginning of the names of a capture's triggers.
 std::string trigger_prefix(const std::string& schema, int capture);
 
 }  // namespace lockstep

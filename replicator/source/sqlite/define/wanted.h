@@ -29,7 +29,7 @@ struct SqliteTableCapture {
   auto identity() const { return std::tie(relation, value, query, columns); }
 };
 
-/// What views read; one that cannot be prepared is left out. Kept, because several captures ask.
+/// The reads of views; one that cannot be prepared is left out. Kept, because several captures ask.
 class SqliteReads {
  public:
   explicit SqliteReads(SqliteConnection& connection) : connection_(connection) {}

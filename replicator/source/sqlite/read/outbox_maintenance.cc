@@ -142,8 +142,8 @@ bool SqliteOutboxMaintenance::resume() {
   return true;
 }
 
-// A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
-// drops and renames; that moves the schema's version.
+// A table has no parts in SQLite. Only a table that a migration copies, drops and renames loses its triggers
+// silently; that moves the schema's version.
 std::vector<std::string> SqliteOutboxMaintenance::follow_parts() {
   const std::int64_t version = connection_.schema_version();
   if (whole_at_ == version) return {};

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// What the outbox has of a changed row.
+/// The outbox's part of a changed row.
 struct SqliteCapture {
   int columns = 1;
   /// From ?1, a JSON array of the outbox's values, to the values, one a row; none: these are the values.

@@ -216,7 +216,7 @@ void add_id_function(SqliteConnection& connection) {
   if (code != SQLITE_OK) throw sqlite_error("making an SQL function", connection.handle(), code);
 }
 
-// What does not fit any more is left over, but every row is looked at: two may have one _id.
+// Documents that do not fit any more are left over, but every row is looked at: two may have one _id.
 DocumentIds SqliteViews::render(const SqliteIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                                 SqliteRoutes* routes, const DocumentSink& sink) {
   std::vector<Row> rendered;

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What a byte is for; each pipeline has its own.
+/// The purpose of a byte; each pipeline has its own.
 enum class LockPurpose {
   kLead,     ///< exclusive: the leader
   kAwaited,  ///< shared: clients that wait for the leader's next checkpoint

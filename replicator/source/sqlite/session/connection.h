@@ -41,7 +41,7 @@ class SqliteConnection {
   sqlite3* handle() { return handle_; }
   const SqliteFile& file() const { return file_; }
 
-  /// What the names of Lockstep's own tables begin with.
+  /// The beginning of the names of Lockstep's own tables.
   const std::string& schema() const { return schema_; }
 
   /// The statement with each `{schema}` replaced by schema().

@@ -66,7 +66,7 @@ void call_exact_value(sqlite3_context* context, int /*arguments*/, sqlite3_value
   }
 }
 
-// What JSON has for the text behind kOpenMarked, without its quotes. None: JSON has nothing for it.
+// JSON's notation of the text behind kOpenMarked, without its quotes. None: JSON has none for it.
 std::optional<std::string> plain(std::string_view text) {
   const std::optional<Marked> found = read_marked(text);
   if (!found) throw unfit_value("a value of a capture", "mark", text, "one that this lockstep knows");

@@ -1,5 +1,5 @@
-// What SQLite complains about, as an Error. It is judged by result code (sqlite.org/rescode.html), never by
-// its text.
+// Complaints of SQLite, as an Error. They are judged by result code (sqlite.org/rescode.html), never by their
+// text.
 #pragma once
 
 #include <string>
