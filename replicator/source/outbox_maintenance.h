@@ -34,10 +34,9 @@ class OutboxMaintenance {
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 
-  /// Adds captures for the parts of tracked tables (partitions) that have come, and drops those of parts that
-  /// have gone, for which no trigger fires: notes the rows of those that can be read, and adds comparisons
-  /// for the others. Returns its work, in sentences. Parts that it could not follow are among
-  /// differences_from_applied().
+  /// Brings the captures in line with the parts of tracked tables (partitions) that have come or gone, for
+  /// which no trigger fires: notes the rows of those that can be read, and adds comparisons for the others.
+  /// Returns its work, in sentences. Parts that it could not follow are among differences_from_applied().
   /// REQUIRES: leading, no transaction open.
   virtual std::vector<std::string> follow_parts() = 0;
 

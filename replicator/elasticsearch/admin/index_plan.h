@@ -66,12 +66,12 @@ std::string_view name_of(IndexPlan::Kind kind);
 /// Throws Error as the client does, and if Elasticsearch refuses the mapping.
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 
-/// A refusal (kRefuse) when every document with these fields would be refused; none if the mapping takes
+/// A refusal (kRefuse) if every document with these fields would be refused; none if the mapping takes
 /// them.
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields);
 
-/// A refusal (kRefuse) when no index with the wanted mapping may be followed (index_fitness.h); none if it
+/// A refusal (kRefuse) if no index with the wanted mapping may be followed (index_fitness.h); none if it
 /// may.
 std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired);
 

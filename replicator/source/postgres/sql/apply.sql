@@ -82,7 +82,7 @@ set applied_at = clock_timestamp()
 where p.id in (select w.pipeline from wanted as w)
 
 -- name: applied_indices
--- The indices of a pipeline. What an older lockstep's schema lacks is read as JSON.
+-- The indices of a pipeline. What an older Lockstep's schema lacks is read as JSON.
 --   $1  the pipeline
 select id, alias, view, id_type, routed, to_json(fields)::text as fields, definition,
        coalesce(to_jsonb(i) ->> 'configured', ''), coalesce((to_jsonb(i) ->> 'followed')::boolean, true)
@@ -108,7 +108,7 @@ where pipeline = $1
 order by id
 
 -- name: applied_functions
--- The functions that `apply` has made in lockstep's schema.
+-- The functions that `apply` has made in Lockstep's schema.
 --   $1  name of the schema
 select p.proname, p.prosrc,
        coalesce((select string_agg(s.setting, e'\n' order by s.setting collate "C") from unnest(p.proconfig) as s(setting)), ''),
@@ -118,7 +118,7 @@ where n.nspname = $1 and (p.proname like 'capture\_%' or p.proname like 'resolve
 order by 1
 
 -- name: applied_triggers
--- The triggers that call one of lockstep's functions.
+-- The triggers that call one of Lockstep's functions.
 --   $1  name of the schema
 select t.tgrelid, t.tgrelid::regclass::text, t.tgname, quote_ident(t.tgname), p.proname, t.tgtype,
        t.tgenabled::text,
@@ -132,7 +132,7 @@ where n.nspname = $1 and not t.tgisinternal
 order by 2, 3
 
 -- name: has_own_tables
--- Whether lockstep's tables are in a schema. By the catalog: to_regclass needs the right to use the schema.
+-- Whether Lockstep's tables are in a schema. By the catalog: to_regclass needs the right to use the schema.
 --   $1  name of the schema
 select exists (
   select 1

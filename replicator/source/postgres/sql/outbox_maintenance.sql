@@ -57,7 +57,7 @@ order by 2
 
 -- name: outbox_size
 -- Bytes of the outbox's leaves on disk, with indexes. The outbox is found next to capture_state, since the name of
--- lockstep's schema cannot be written into a text.
+-- Lockstep's schema cannot be written into a text.
 select coalesce(sum(pg_total_relation_size(l.inhrelid)), 0)::bigint
 from {schema}.capture_state as s
   join pg_class as q on q.oid = s.tableoid

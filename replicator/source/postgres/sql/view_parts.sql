@@ -3,7 +3,7 @@
 -- catalogue, "origin", origin.sql of these, "views", what their checksums are of, as this "version" of the server prints them, and
 -- "labels" of enums, in order, each with where its row came from. Whatever makes them other documents without firing a trigger must change a checksum.
 --   {view}         oid of the view
---   {schema_text}  lockstep's schema, as a literal
+--   {schema_text}  Lockstep's schema, as a literal
 --   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, which pg_depend does not show
 --   {row_origin}   row_origin.sql
 --   {origin}       origin.sql of "objects"
@@ -257,7 +257,7 @@ order by i.id
 -- The parts of tracked tables that have come, gone or moved and are not followed yet: the tracked table, the function that
 -- follows its parts (capture_parts, which names the table; null: there is none), the part's oid, and what has happened.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 -- All tables above all parts in one recursion, as tables_above() has them for each, since `wait` asks this each time.
 with recursive tracked as (
   -- By the catalog: to_regclass would want the right to use the schema.
@@ -312,7 +312,7 @@ order by 1, 3
 -- Differences from the state after the last apply, but for views (read_definitions), and leftovers: whether changes are
 -- lost, the name of a warning, and its values.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 --   $3  the indices whose view is named as changed
 -- The hole "subscribed" is is_subscribed.sql, of w.oid.
 with recursive members (relation, oid) as (
@@ -401,7 +401,7 @@ where s.name not in ('search_path', 'lock_timeout') and s.value <> current_setti
 -- The functions that report whether the triggers of a pipeline's tables still fit them (capture_check), and whether the
 -- current user may call them.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 select quote_ident(n.nspname) || '.' || quote_ident(p.proname) || '()', has_function_privilege(p.oid, 'execute')
 from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
 where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1::integer || '_') and p.proname like '%\_check'

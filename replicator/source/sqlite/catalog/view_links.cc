@@ -471,7 +471,7 @@ class Reader {
   std::map<std::pair<const Select*, std::size_t>, Selects> queries_;
   std::vector<const Entry*> places_;
   std::vector<Condition> conditions_;
-  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and for whom
+  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and their readers
   std::map<std::pair<const Entry*, const Entry*>, std::set<std::pair<std::string, std::string>>> equal_;
 };
 

@@ -45,7 +45,7 @@ begin
 end
 
 -- name: rows_of_no_index
--- What stands in lockstep's own tables and belongs to no index: the name of a warning, and its values.
+-- What stands in Lockstep's own tables and belongs to no index: the name of a warning, and its values.
 --   ?1  the pipeline
 select 'row_of_no_index', json_array(s.name, cast(s.index_id as text))
 from (
