@@ -1,4 +1,4 @@
-// A call beside the caller, and what it gives. As std::async() and std::future, under a scheduler, too
+// A call alongside the caller, and its result. As std::async() and std::future, under a scheduler, too
 // (scheduler.h).
 #pragma once
 
@@ -23,7 +23,7 @@ class Background {
   /// None.
   Background() = default;
 
-  /// Begins the call. `on_end` is called behind it, beside the caller, too.
+  /// Begins the call. `on_end` is called after it, alongside the caller, too.
   template <typename Call>
   Background(Call call, std::function<void()> on_end) : state_(std::make_unique<State>()) {
     state_->thread = Thread([state = state_.get(), call = std::make_shared<Call>(std::move(call)),
@@ -63,7 +63,7 @@ class Background {
     state_->ended.wait(lock, [&]() LOCKSTEP_REQUIRES(state_->mutex) { return state_->has_ended; });
   }
 
-  /// Waits for its end, and takes what it has given; throws what it has thrown. REQUIRES: valid().
+  /// Waits for its end, and takes its result; throws its exception. REQUIRES: valid().
   Result get() {
     wait();
     const std::unique_ptr<State> state = std::move(state_);

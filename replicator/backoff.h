@@ -1,4 +1,4 @@
-// How long to wait before the next try: exponential, capped, jittered. The caller sleeps, not this.
+// The pause before the next try: exponential, capped, jittered. The caller sleeps, not this.
 #pragma once
 
 #include <chrono>

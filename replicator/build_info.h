@@ -1,4 +1,4 @@
-// What the program was built from, for `lockstep --version`.
+// The program's build, for `lockstep --version`.
 #pragma once
 
 #include <string>

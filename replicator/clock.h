@@ -22,7 +22,7 @@ class SystemClock final : public Clock {
   SteadyTime now() const override { return steady_now(); }
 };
 
-/// Says when something that happens once in an interval is due.
+/// Determines when something that happens once in an interval is due.
 class Every {
  public:
   /// Due for the first time when `interval` has passed since `begin`; without `begin` at once.

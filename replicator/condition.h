@@ -9,7 +9,7 @@
 
 #include "replicator/mutex.h"
 
-// The caller's predicate says which mutex it needs, and the caller holds it.
+// The caller's predicate names the mutex that it needs, and the caller holds it.
 #define LOCKSTEP_CALLS_PREDICATE LOCKSTEP_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace lockstep {
@@ -44,7 +44,7 @@ class Condition {
     while (!is_so()) wait_scheduled(lock, SteadyTime::max());
   }
 
-  /// The same, until a time at most. Returns what `is_so()` returned last.
+  /// The same, until a time at most. Returns the last result of `is_so()`.
   template <typename Predicate>
   bool wait_until(MutexLock& lock, SteadyTime until, Predicate is_so) LOCKSTEP_CALLS_PREDICATE {
     if (Scheduler::current() == nullptr) return changed_.wait_until(lock, until, std::move(is_so));

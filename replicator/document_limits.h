@@ -1,4 +1,5 @@
-// What Elasticsearch and our own keys take as the name of a document. A document beyond it is a dead letter.
+// The limits of Elasticsearch and of our own keys for a document's name. A document beyond them is a dead
+// letter.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// The number of a leadership. Each process that takes the lead raises it, durably.
+/// The number of a leadership. Each process that becomes leader raises it, durably.
 struct Epoch {
   std::int64_t value = 0;
   auto operator<=>(const Epoch&) const = default;
@@ -28,7 +28,7 @@ class DocumentVersion {
   constexpr DocumentVersion(Epoch epoch, std::int64_t counter)
       : value_((epoch.value << kCounterBits) | counter) {}
 
-  /// What is sent to Elasticsearch as `version`.
+  /// Sent to Elasticsearch as `version`.
   constexpr std::int64_t value() const { return value_; }
   constexpr Epoch epoch() const { return Epoch{value_ >> kCounterBits}; }
 

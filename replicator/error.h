@@ -1,6 +1,6 @@
-// Errors for "this step cannot go on". They say what was being done, on what, why it failed, what to do about
-// it, and whether trying again makes sense. What is expected (the outcome of one document, a refused lock) is
-// a value, not an exception.
+// Errors for "this step cannot continue". They have the step, its object, the cause, the remedy, and whether
+// trying again makes sense. An expected result (the outcome of one document, a refused lock) is a value, not
+// an exception.
 //
 // Foreign errors (SQLSTATE, HTTP status, curl codes) become these in one place for each library, by their
 // codes, never by their text. The service's loop and main catch them.
@@ -12,7 +12,7 @@
 namespace lockstep {
 
 enum class Retry {
-  kNever,  ///< the step fails again until somebody changes something
+  kNever,  ///< the step fails again until the operator acts
   kLater,  ///< a server is away, overloaded or restarting: the step may work later
 };
 
@@ -23,13 +23,13 @@ enum class Server {
   kElasticsearch,
 };
 
-/// A step that cannot go on. what() is the whole message in one line: "<doing>: <cause>; <remedy>".
+/// A step that cannot continue. what() is the whole message in one line: "<doing>: <cause>; <remedy>".
 class Error : public std::runtime_error {
  public:
   struct Parts {
     std::string doing;        ///< "creating index blogposts-000001"
-    std::string cause;        ///< what the library or server said
-    std::string remedy = {};  ///< what the reader can do; may be empty
+    std::string cause;        ///< the text of the library or server
+    std::string remedy = {};  ///< the reader's remedy; may be empty
     Retry retry = Retry::kNever;
     Server server = Server::kNone;
   };
@@ -49,14 +49,14 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What another version of lockstep has stored cannot be used by this one, until one of them is upgraded. A
+/// Values stored by another version of Lockstep cannot be used by this one, until one of them is upgraded. A
 /// service waits for that; elsewhere it is a UsageError.
 class OtherVersion : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// What this process follows is defined anew: it has to be read again. No trouble.
+/// The definition followed by this process has changed: it has to be read again. No trouble.
 class PipelineChanged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// What kind of trouble an error is, in one word: for filtering logs.
+// An error's kind of trouble, in one word: for filtering logs.
 #pragma once
 
 #include <string_view>

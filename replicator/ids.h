@@ -1,5 +1,5 @@
-// What rows of lockstep's own tables and documents are called by: a type for each, so that one can't be taken
-// for another.
+// The keys of rows of Lockstep's own tables and of documents: a type for each, so that one can't be taken for
+// another.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,4 @@
-// Strings in JSON text. Whatever characters an id has, it names one document and never breaks out of its
-// line.
+// Strings in JSON text. An id of any characters names one document and never breaks out of its line.
 #pragma once
 
 #include <string>

@@ -10,8 +10,8 @@
 //   MutexLock lock(mutex_);
 //   came_.wait(lock, [this]() LOCKSTEP_REQUIRES(mutex_) { return !queue_.empty(); });
 //
-// Not checked: constructors and destructors, and what is reached through a pointer or a reference that was
-// taken under the lock. A lambda is checked as a function of its own: it holds nothing unless it says so.
+// Not checked: constructors and destructors, and accesses through a pointer or a reference that was taken
+// under the lock. A lambda is checked as a function of its own: it holds nothing unless annotated.
 #pragma once
 
 #include <mutex>
@@ -30,7 +30,7 @@
 #define LOCKSTEP_GUARDED_BY(mutex) LOCKSTEP_THREAD_SAFETY(guarded_by(mutex))
 /// Of a function or lambda: its caller holds the mutex.
 #define LOCKSTEP_REQUIRES(...) LOCKSTEP_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// Of a mutex: where both are held, it was locked before the other one.
+/// Of a mutex: if both are held, it was locked before the other one.
 #define LOCKSTEP_ACQUIRED_BEFORE(mutex) LOCKSTEP_THREAD_SAFETY(acquired_before(mutex))
 
 namespace lockstep {

@@ -25,7 +25,7 @@ std::string size_text(std::int64_t bytes);
 /// "1,234,567".
 std::string grouped(std::int64_t number);
 
-/// "1 document", "3,000 documents"; `plural` where that is not the noun with an s.
+/// "1 document", "3,000 documents"; `plural` if that is not the noun with an s.
 std::string counted(std::int64_t number, std::string_view noun, std::string_view plural = {});
 
 }  // namespace lockstep

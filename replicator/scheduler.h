@@ -25,16 +25,16 @@ class Scheduler {
 
   virtual SteadyTime now() = 0;
 
-  /// For what is drawn by lot.
+  /// For random choices.
   virtual std::uint32_t random() = 0;
 
-  /// Runs `body` beside the caller. Returns the thread's number.
+  /// Runs `body` alongside the caller. Returns the thread's number.
   virtual std::uint64_t post(std::function<void()> body) = 0;
 
   /// Until the thread's body has ended.
   virtual void join(std::uint64_t thread) = 0;
 
-  /// Until wake() of the same key, or until a time. The caller looks itself what has come.
+  /// Until wake() of the same key, or until a time. The caller looks for the cause itself.
   virtual void wait(const void* key, SteadyTime until) = 0;
 
   /// Ends all waits for the key.
@@ -44,7 +44,7 @@ class Scheduler {
   static inline Scheduler* current_ = nullptr;
 };
 
-/// A seed for what is drawn by lot.
+/// A seed for random choices.
 std::uint32_t random_seed();
 
 }  // namespace lockstep

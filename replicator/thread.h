@@ -18,7 +18,7 @@ class Thread {
   /// None.
   Thread() = default;
 
-  /// Calls `body` beside the caller. What it throws ends the process.
+  /// Calls `body` alongside the caller. An exception of it ends the process.
   explicit Thread(std::function<void(const std::stop_token&)> body) : stop_(std::in_place) {
     auto run = [body = std::move(body), stop = stop_->get_token()] { body(stop); };
     if (Scheduler* const scheduler = Scheduler::current())
@@ -41,7 +41,7 @@ class Thread {
     if (stop_) stop_->request_stop();
   }
 
-  /// Waits for its end; at once where there is none.
+  /// Waits for its end; at once if there is none.
   void join() {
     if (thread_.joinable()) thread_.join();
     if (number_ != 0) Scheduler::current()->join(std::exchange(number_, 0));

@@ -1,5 +1,5 @@
-// Errors for stored values that this lockstep cannot take as what they stand for. They name the value and
-// where it stands, so that it never becomes a default: a newer lockstep may mean something else by it.
+// Errors for stored values with no meaning known to this Lockstep. They name the value and its place, so that
+// it never becomes a default: a newer Lockstep may give it another meaning.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for what
-/// `what` names. An empty value is a missing one.
+/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for the
+/// object that `what` names. An empty value is a missing one.
 Error unknown_value(const std::string& what, std::string_view field, std::string_view value);
 
 /// "reading the operation web1-…: it has no state; …"

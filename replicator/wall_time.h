@@ -1,5 +1,5 @@
-// Time of day, for what outlives the process: it may be set forward and back, so durations are measured with
-// clock.h.
+// Time of day, for values that outlive the process: it may be set forward and back, so durations are measured
+// with clock.h.
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kValue = "…";
 
 constexpr WarningText kTexts[] = {
-    // What is no longer as the last apply left it.
+    // Differences from the state after the last apply.
     {"table_gone_or_renamed", "table … is gone or has another name; run `lockstep apply`"},
     {"table_gone", "table … is gone"},
     {"column_gone", "column … of table … is gone"},
@@ -54,7 +54,7 @@ constexpr WarningText kTexts[] = {
      "…, a part of …, is below other tables now, or was attached again, and the documents of its rows may be "
      "out of date; a running service sees to them within seconds, and `lockstep apply` does"},
     {"part_not_followed", "…, and changes of its rows are not followed: …"},
-    // What something else has written.
+    // Writes of other programs.
     {"row_of_no_index",
      "lockstep's table … has a row of index …, which no pipeline has; something else wrote it: delete the "
      "row"},
@@ -66,7 +66,7 @@ constexpr WarningText kTexts[] = {
      "something else wrote them: run `lockstep verify --repair`, then start lockstep again"},
     {"unknown_value", "its … is \"…\", which this lockstep does not know"},
     {"unfit_value", "its … is …, not …"},
-    // How it goes.
+    // Progress.
     {"slow_to_write",
      "Elasticsearch is slow to write index …: its changes wait, those of other indices do not"},
     {"unanswered",
@@ -75,7 +75,7 @@ constexpr WarningText kTexts[] = {
     {"outbox_was_full",
      "the outbox was full (replication.max_outbox_size), and changes were dropped: documents may be out of "
      "date until every index is compared with its view"},
-    // Who may do what.
+    // Rights.
     {"lead_held",
      "… holds the lock of the lead, and is no lockstep; the leader does without that lock, but end this: …"},
     {"session", "session … of role … (…)"},

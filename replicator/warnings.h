@@ -1,5 +1,5 @@
-// The warnings of `status`, each once: what makes one names it here, and docs/operations.md says of each what
-// to do, which a test compares.
+// The warnings of `status`, each once: the code that makes one names it here, and docs/operations.md has the
+// remedy of each, which a test compares.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace lockstep {
 
 struct WarningText {
   std::string_view name;
-  std::string_view text;  ///< "…" stands for a value
+  std::string_view text;  ///< "…" replaces a value
 };
 
 std::span<const WarningText> warning_texts();

@@ -99,7 +99,7 @@ std::string example_text(std::string_view example) {
   return text;
 }
 
-// Before the log is where the configuration puts it, nobody reads log lines but the journal.
+// Before the log goes to its configured place, only the journal receives log lines.
 void report(Audience audience, const std::string& message) {
   if (audience == Audience::kJournal && is_log_configured()) {
     log_last_words(message);
@@ -127,7 +127,7 @@ void write_man_pages(const CommandNode& program, const std::filesystem::path& fo
   }
 }
 
-// Options that print what is made from the tree of commands, and end the parsing, as --help does.
+// Options that print texts made from the tree of commands, and end the parsing, as --help does.
 void add_texts_about_itself(CLI::App& app) {
   app.add_option_function<std::string>(
          "--completion",
@@ -136,7 +136,7 @@ void add_texts_about_itself(CLI::App& app) {
            if (!script)
              throw CLI::ValidationError("--completion",
                                         "there is none for \"" + shell + "\", but for bash, zsh and fish");
-           script->pop_back();  // whoever prints it adds a line feed
+           script->pop_back();  // the printing code adds a line feed
            throw CLI::CallForVersion(*script, 0);
          },
          "Print the completions of the command line for a shell: bash, zsh or fish")
@@ -153,7 +153,7 @@ void add_texts_about_itself(CLI::App& app) {
       ->trigger_on_parse();
 }
 
-// Throws when a part of the output is lost, e.g. on a full disk.
+// Throws if a part of the output is lost, e.g. on a full disk.
 void require_written_output() {
   std::cout.flush();
   if (!std::cout) throw Error({"writing the output", "standard output does not take it"});

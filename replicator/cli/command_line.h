@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// Parses, runs the command, returns the process's exit code (exit_code.h). Never throws. `build` is what
-/// --version says.
+/// Parses, runs the command, returns the process's exit code (exit_code.h). Never throws. `build` is for
+/// --version.
 int run_command_line(int argc, const char* const* argv, const BuildInfo& build = {});
 
 }  // namespace lockstep

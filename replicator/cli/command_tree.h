@@ -1,5 +1,5 @@
-// The commands, their options and arguments as plain data: what man pages and completions are made from, so
-// that they say what --help says.
+// The commands, their options and arguments as plain data: the source of man pages and completions, so that
+// they agree with --help.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace lockstep {
 
 struct OptionNode {
   std::vector<std::string> names;  ///< "-c", "--config"
-  std::string value;               ///< what --help calls its value: "FILE"; empty: a flag
+  std::string value;               ///< its value's name in --help: "FILE"; empty: a flag
   std::string summary;
   std::string environment;  ///< the variable that is read without it; may be empty
   std::string fallback;     ///< the default that --help shows; may be empty
@@ -29,7 +29,7 @@ struct ArgumentNode {
 struct CommandNode {
   std::string name;
   std::string summary;
-  std::string footer;  ///< what --help ends with
+  std::string footer;  ///< the end of --help
   std::vector<OptionNode> options = {};
   std::vector<ArgumentNode> arguments = {};
   std::vector<CommandNode> commands = {};

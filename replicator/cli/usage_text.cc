@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-// What other programs call a command.
+// Names of commands in other programs.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNamesElsewhere{{
     {"delete", "remove"},
     {"destroy", "remove"},
@@ -90,7 +90,7 @@ bool has_value_behind(const CLI::Option& option, std::string_view argument) {
   return takes_value(option) && !is_attached;
 }
 
-// What the arguments name, from the program itself to the last: lockstep, tree, mv.
+// The names in the arguments, from the program itself to the last: lockstep, tree, mv.
 struct Named {
   Commands commands;
   std::optional<std::string> unknown = {};  // in the place of a command
@@ -209,7 +209,7 @@ std::optional<std::string> excluded(const Commands& named) {
   return std::nullopt;
 }
 
-// What the arguments have too much: no command takes it.
+// The arguments that no command takes.
 std::optional<std::string> surplus(const CLI::App& app) {
   const std::vector<std::string> left = app.remaining(true);
   if (left.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
-// The command line in our words instead of its library's: the form of --help, and messages for what cannot be
-// parsed.
+// The command line in our words instead of its library's: the form of --help, and messages for unreadable
+// arguments.
 #pragma once
 
 #include <memory>

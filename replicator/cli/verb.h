@@ -1,5 +1,5 @@
-// One command of `lockstep`: its name, its options and what it does. Each has a file of its own; their table
-// is in verb_table.cc.
+// One command of `lockstep`: its name, its options and its work. Each has a file of its own; their table is
+// in verb_table.cc.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Who reads what a command says besides its data.
+/// The readers of a command's output besides its data.
 enum class Audience {
   kPerson,   ///< plain text on standard error
   kJournal,  ///< log lines: the journal, JSON lines, or text on a terminal

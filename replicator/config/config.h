@@ -1,5 +1,5 @@
-// What one configuration file says: one pipeline, its source, its Elasticsearch and its indices. Plain values
-// with their defaults. docs/configuration.md is the reference; a test compares it with the table in
+// The contents of one configuration file: one pipeline, its source, its Elasticsearch and its indices. Plain
+// values with their defaults. docs/configuration.md is the reference; a test compares it with the table in
 // config_keys.
 #pragma once
 
@@ -41,7 +41,7 @@ struct SourceConfig {
   std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"; without password
   std::filesystem::path database;   ///< the SQLite file, absolute; empty for PostgreSQL
   Secret password;                  ///< from the url, too; empty: ~/.pgpass or another way of PostgreSQL's
-  std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
+  std::string schema = "lockstep";  ///< the schema of outbox, checkpoint and dead letters
   std::int64_t render_connections = 2;  ///< on which PostgreSQL renders many documents at once; at least 1
 };
 
@@ -51,7 +51,7 @@ struct ElasticsearchConfig {
   std::string username;
   Secret password;
   Secret bearer_token;     ///< sent as "Authorization: Bearer …"
-  std::string aws_region;  ///< requests are signed for it (SigV4), with what follows
+  std::string aws_region;  ///< requests are signed for it (SigV4), with the keys below
   Secret aws_access_key_id;
   Secret aws_secret_access_key;
   Secret aws_session_token;  ///< of credentials that end
@@ -112,7 +112,7 @@ struct ReplicationConfig {
   double max_refused_share = 0.5;              ///< more new dead letters among an index's documents stop it
   std::int64_t max_outbox_size = 0;            ///< bytes; beyond it nothing is captured; 0: no limit
   enum class Refresh { kInterval, kAfterBatch };
-  Refresh refresh = Refresh::kInterval;  ///< when what was written becomes searchable
+  Refresh refresh = Refresh::kInterval;  ///< when writes become searchable
 };
 
 /// Lock mode: where the locks are kept, for data that lives in Elasticsearch only.

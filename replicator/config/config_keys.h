@@ -42,7 +42,7 @@ struct KeySpec {
   std::string_view description;  ///< a few sentences; Markdown
   std::string_view example;      ///< as TOML writes the value
   Presence presence = Presence::kOptional;
-  /// Of integers, sizes in bytes and durations in milliseconds. A duration of 0 below it stands for none.
+  /// Of integers, sizes in bytes and durations in milliseconds. A duration of 0 below it means none.
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string_view> choices = {};

@@ -29,7 +29,7 @@ struct ReadConfig {
   KeyLines lines;
 };
 
-/// Throws UsageError when the file cannot be read or is not TOML ("file:line:column: …"). Every other fault
+/// Throws UsageError if the file cannot be read or is not TOML ("file:line:column: …"). Every other fault
 /// goes into `faults`, and its key keeps the default.
 ReadConfig read_config(const std::filesystem::path& file, Faults& faults);
 

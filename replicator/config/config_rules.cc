@@ -115,7 +115,7 @@ class Rules {
   }
 
   void check_authentication() {
-    // The first key of each way stands for it.
+    // The first key of each way represents it.
     static const std::vector<std::vector<std::string>> kWays = {
         {"api_key"},
         {"username", "password"},
@@ -172,7 +172,7 @@ class Rules {
     }
   }
 
-  // A url that is refused does not tell which database is meant.
+  // A refused url does not show which database is meant.
   bool is_source_known() const {
     return !lines_.has("source.url") || source_url_fault(config_.source.url).what.empty();
   }

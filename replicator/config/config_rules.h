@@ -1,5 +1,5 @@
-// The combinations of keys: what excludes what, what needs what, and what follows (the content of the mapping
-// file, the password in a url).
+// The combinations of keys: which keys exclude or need each other, and the values that follow from them (the
+// content of the mapping file, the password in a url).
 #pragma once
 
 #include "replicator/config/config.h"
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What a configuration is for.
+/// The purpose of a configuration.
 enum class ConfigUse {
   kAny,       ///< a pipeline or lock mode: needs an index, [locks] or [tree]
   kLockMode,  ///< locks only: needs nothing, or [source] if the locks are kept there

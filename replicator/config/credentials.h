@@ -1,5 +1,5 @@
-// The files that hold the secrets and certificates of a configuration: who can read them, and what they hold
-// when they have been rotated.
+// The files that hold the secrets and certificates of a configuration: who can read them, and their new
+// contents after a rotation.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> secrets_open_to_all(const Config& config);
 /// Whether the files hold other secrets than `config`, or cannot be read.
 bool has_rotated(const Config& config);
 
-/// The configuration with the secrets that its files hold now. Throws UsageError when one cannot be read.
+/// The configuration with the secrets that its files hold now. Throws UsageError if one cannot be read.
 Config with_present_credentials(Config config);
 
 }  // namespace lockstep

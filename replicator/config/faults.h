@@ -16,12 +16,12 @@ class Faults {
  public:
   explicit Faults(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// `line` is 1-based; 0 stands for the file as a whole. `remedy` says what to write instead.
+  /// `line` is 1-based; 0 means the file as a whole. `remedy` is the correct form.
   void add(int line, std::string what, const std::string& remedy);
 
   bool empty() const { return faults_.empty(); }
 
-  /// Throws UsageError when there are faults: each on a line, in the order of the file.
+  /// Throws UsageError if there are faults: each on a line, in the order of the file.
   void throw_if_any() const;
 
  private:

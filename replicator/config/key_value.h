@@ -1,4 +1,4 @@
-// Checks one value of the file against what its key may hold. Only this and config_reader know TOML.
+// Checks one value of the file against its key. Only this and config_reader know TOML.
 #pragma once
 
 #include <toml++/toml.h>
@@ -13,11 +13,11 @@
 
 namespace lockstep {
 
-/// The value, or what is wrong with it. Relative files are resolved against `folder`.
+/// The value, or its fault. Relative files are resolved against `folder`.
 std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder);
 
-/// What a number, a duration or a size may be: "64KiB to 90MiB".
+/// The range of a number, a duration or a size: "64KiB to 90MiB".
 std::string range_text(const KeySpec& spec);
 
 /// A way to give a secret.
@@ -30,8 +30,8 @@ struct SecretForm {
 /// The three keys that can give a secret.
 std::array<SecretForm, 3> secret_forms(std::string_view name);
 
-/// The secret that the value of such a key leads to, or what is wrong with it. `config_file` is where it
-/// stands; relative files are resolved against its folder.
+/// The secret to which the value of such a key leads, or its fault. `config_file` has the key; relative files
+/// are resolved against its folder.
 std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
                                              const std::filesystem::path& config_file);
 

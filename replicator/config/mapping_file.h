@@ -1,5 +1,5 @@
 // The mapping file of an index: {"settings": …, "mappings": …}, which Elasticsearch gets as it is. This
-// checks what can be checked without Elasticsearch.
+// checks it as far as possible without Elasticsearch.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What is wrong with the content of a mapping file. Syntax errors come with line and column.
+/// The fault in a mapping file's content. Syntax errors come with line and column.
 std::optional<TextFault> mapping_fault(std::string_view name, std::string_view content);
 
 }  // namespace lockstep

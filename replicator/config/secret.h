@@ -10,14 +10,14 @@
 
 namespace lockstep {
 
-/// The content of `file` without line breaks at its end, or what is wrong with it. The secret knows its file.
+/// The content of `file` without line breaks at its end, or its fault. The secret knows its file.
 std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& file);
 
-/// The value of an environment variable, or what is wrong with it.
+/// The value of an environment variable, or its fault.
 std::variant<Secret, TextFault> secret_from_environment(const std::string& name);
 
 /// Refuses a secret that is empty or that could break out of an HTTP header or a connection string. `origin`
-/// names where it comes from.
+/// names its source.
 std::variant<Secret, TextFault> checked_secret(std::string value, const std::string& origin);
 
 }  // namespace lockstep

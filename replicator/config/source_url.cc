@@ -84,7 +84,7 @@ bool has_password_parameter(std::string_view url) {
 
 std::string url_without_secrets(const std::string& url) {
   std::string shown = url;
-  // From the end, so that what comes before keeps its place.
+  // From the end, so that earlier ones keep their places.
   std::vector<std::pair<std::size_t, std::size_t>> secrets;
   const std::string_view info = user_info(url);
   if (const std::size_t colon = info.find(':'); colon != std::string_view::npos) {

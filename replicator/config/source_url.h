@@ -24,7 +24,7 @@ std::string user_of_url(std::string_view url);
 /// Whether one of the parameters behind the '?' is the user's password.
 bool has_password_parameter(std::string_view url);
 
-/// The url as it may be shown: "(secret)" stands for the password, and for every parameter that is a secret.
+/// The url as it may be shown: "(secret)" replaces the password, and every parameter that is a secret.
 std::string url_without_secrets(const std::string& url);
 
 }  // namespace lockstep

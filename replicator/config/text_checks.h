@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What is wrong and what to write instead; both are empty if nothing is wrong.
+/// A fault and its remedy; both are empty if there is none.
 struct TextFault {
   std::string what;
   std::string remedy;
@@ -18,7 +18,7 @@ TextFault pipeline_name_fault(const std::string& text);
 /// "postgresql://…", "postgres://…" or "sqlite:PATH".
 TextFault source_url_fault(const std::string& text);
 
-/// A PostgreSQL schema that can be lockstep's own.
+/// A PostgreSQL schema that can be Lockstep's own.
 TextFault schema_fault(const std::string& text);
 
 /// "http://host[:port][/prefix]" or https, without credentials.
@@ -39,7 +39,7 @@ TextFault listen_fault(const std::string& text);
 /// The host of "http://host:9200/prefix" or of "host:port", without brackets.
 std::string_view host_of(std::string_view url_or_address);
 
-/// Whether nobody else can be meant by this host: "localhost", "127.0.0.1", "::1".
+/// Whether this host can only be this machine: "localhost", "127.0.0.1", "::1".
 bool is_loopback(std::string_view host);
 
 /// Whether an SQL name has a schema ("blog.users", "\"a.b\".c"). Dots in quotes do not count.

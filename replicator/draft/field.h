@@ -13,7 +13,7 @@ struct DraftField {
   ValueKind kind = ValueKind::kText;
   std::vector<DraftField> fields =
       {};                     ///< those inside of it, of a kObject that is known; else it is dynamic
-  std::string mapping = {};   ///< JSON, where somebody has said it; else as its kind is mapped
+  std::string mapping = {};   ///< JSON, if the description has it; else as its kind is mapped
   bool json_in_text = false;  ///< its texts are JSON, and the database does not know
 };
 

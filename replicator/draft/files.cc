@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-// Literal where that needs no escapes.
+// Literal if that needs no escapes.
 std::string toml_string(const std::string& text) {
   if (text.find('\n') != std::string::npos) return "'''\n" + text + "\n'''";
   const bool literal = text.find('"') != std::string::npos && text.find('\'') == std::string::npos;

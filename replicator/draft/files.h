@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What a configuration says besides its tracks.
+/// A configuration without its tracks.
 struct DraftPipeline {
   std::string pipeline;
   std::string source_url;          ///< without a password
@@ -19,7 +19,7 @@ struct DraftPipeline {
   std::vector<std::string> json;  ///< columns whose texts are JSON
 };
 
-/// The configuration as TOML. A table without a track is a comment that says what to write.
+/// The configuration as TOML. A table without a track is a comment with instructions.
 std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks,
                                 const SqlDialect& dialect);
 

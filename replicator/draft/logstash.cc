@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-/// What lockstep needs no setting for, because it does not poll and reads by itself.
+/// Settings that Lockstep does not need, because it does not poll and reads by itself.
 const std::set<std::string> kNotNeeded = {
     "jdbc_driver_library",
     "jdbc_driver_class",
@@ -58,7 +58,7 @@ const std::set<std::string> kNotNeeded = {
     "document_type",
 };
 
-/// What to write instead of others.
+/// Replacements of others.
 const std::map<std::string, std::string> kInstead = {
     {"jdbc_password", "export PGPASSWORD, or write password_file = … into [source]"},
     {"jdbc_password_filepath", "write password_file = … into [source]"},
@@ -90,7 +90,7 @@ std::string place_at(std::string_view name, int line) {
   return std::string(name) + ":" + std::to_string(line);
 }
 
-/// "%{id}" → "id". None: it is something else.
+/// "%{id}" → "id". None: it has another form.
 std::optional<std::string> field_in(const std::string& pattern) {
   if (!pattern.starts_with("%{") || !pattern.ends_with("}")) return std::nullopt;
   std::string field = pattern.substr(2, pattern.size() - 3);

@@ -1,4 +1,4 @@
-// A pipeline file of Logstash: its plugins with their settings, and where each stands.
+// A pipeline file of Logstash: its plugins with their settings, and the place of each.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct LogstashPlugin {
   int line = 0;
 };
 
-/// Throws UsageError, "<name>:<line>: <what>", for what Logstash would not take either.
+/// Throws UsageError, "<name>:<line>: <what>", for anything that Logstash would not take either.
 std::vector<LogstashPlugin> read_logstash_file(std::string_view name, std::string_view text);
 
 }  // namespace lockstep

@@ -14,11 +14,11 @@ struct PgsyncIndex {
   std::string alias;
   DraftShape document;
   std::string settings;               ///< of the index, as JSON
-  std::vector<Finding> untranslated;  ///< what has no counterpart, with its place and what to write instead
+  std::vector<Finding> untranslated;  ///< parts without a counterpart, with their place and a replacement
 };
 
-/// `name` is for messages. Throws UsageError, "<name>: <place>: <what>", for what PGSync would not take
-/// either.
+/// `name` is for messages. Throws UsageError, "<name>: <place>: <what>", for anything that PGSync would not
+/// take either.
 std::vector<PgsyncIndex> read_pgsync_schema(std::string_view name, std::string_view text);
 
 }  // namespace lockstep

@@ -183,7 +183,7 @@ class SelectReader {
             find(where + 1, {"group", "having", "window", "order", "limit", "offset", "fetch", "for"})};
   }
 
-  // " where …", without what is about the last time; empty: nothing is left.
+  // " where …", without the conditions on the last time; empty: nothing is left.
   std::string conditions(std::size_t from, std::vector<std::string>& taken_out) const {
     const Range all = where(from);
     std::vector<Range> kept;
@@ -209,7 +209,7 @@ class SelectReader {
     return text_kept;
   }
 
-  // What `and` joins, also inside of parentheses around nothing else.
+  // The conditions that `and` joins, also inside of parentheses around nothing else.
   std::vector<Range> conjuncts(Range range) const {
     while (range.end - range.begin > 2 && tokens_[range.begin].is("(") && has_parameter(range) &&
            closes(range.begin) == range.end - 1) {

@@ -1,5 +1,5 @@
-// A select statement as somebody has written it for a tool that polls: read far enough to take out what asks
-// for the rows since the last time, and to see which columns it gives. Not a parser of SQL: what it does not
+// A select statement written for a tool that polls: read far enough to take out the conditions for the rows
+// since the last time, and to see which columns it gives. Not a parser of SQL: a part that it does not
 // understand is a fault, never a guess.
 #pragma once
 
@@ -24,9 +24,9 @@ struct SelectStatement {
 };
 
 /// Reads `sql`, and takes out the conditions with `:parameter` and those that compare the same expression
-/// with the current time. Throws UsageError, with what to do, when the parameter is anywhere but in
-/// conditions of the outermost `where` that `and` joins; when another parameter is left; and for what is no
-/// select statement.
+/// with the current time. Throws UsageError, with the remedy, if the parameter is anywhere but in conditions
+/// of the outermost `where` that `and` joins; if another parameter is left; and for anything but a select
+/// statement.
 SelectStatement read_select(const std::string& sql, const std::string& parameter);
 
 }  // namespace lockstep

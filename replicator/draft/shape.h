@@ -1,5 +1,5 @@
-// A document as somebody has described it for another tool: which columns of which tables, under which names,
-// and how a table's rows belong to those above. draft_view() makes a view of it.
+// A document described for another tool: which columns of which tables, under which names, and how a table's
+// rows belong to those above. draft_view() makes a view of it.
 #pragma once
 
 #include <map>
@@ -25,10 +25,10 @@ struct DraftShape {
   Row row = Row::kObject;
   std::vector<std::string> columns;             ///< empty: all
   std::map<std::string, std::string> renamed;   ///< field by column; the others are called as their column
-  std::map<std::string, std::string> mappings;  ///< JSON by field, where somebody has said it
+  std::map<std::string, std::string> mappings;  ///< JSON by field, if the description has it
   std::string routing;                          ///< of the documents' own table: the column; empty: none
   std::string through;                          ///< a table that links it to the one above; empty: none
-  /// What is equal to what of the table above; empty: what the foreign key says.
+  /// The columns that equal those of the table above; empty: as in the foreign key.
   std::vector<std::string> own_columns = {};
   std::vector<std::string> columns_above = {};
   std::vector<DraftShape> parts = {};

@@ -79,7 +79,7 @@ class Drafter {
     if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
   }
 
-  // Nobody knows where paths should end.
+  // It is unknown where paths should end.
   DraftTracks without_root() const {
     DraftTracks drafted;
     for (const auto& [name, times] : documents_.reads) {
@@ -127,7 +127,7 @@ class Drafter {
                                   {}});
       return;
     }
-    // Where one of its places is not reached, tracks for the others would look as if they were all.
+    // If one of its places is not reached, tracks for the others would look as if they were all.
     if (documents_.unreached.contains(name) || (paths->empty() && name != documents_.root)) {
       UnknownTrack unknown{
           name,
@@ -142,7 +142,7 @@ class Drafter {
     for (const Path& path : *paths) add_path(path, drafted_.tracks);
   }
 
-  // Shortest first; those that go on through the root, where it is read twice, too. None: there are too many.
+  // Shortest first; those that continue through the root, if it is read twice, too. None: there are too many.
   std::optional<std::vector<Path>> paths_from(const std::string& name) const {
     constexpr std::size_t kMaxBegun = 20'000;
     std::vector<Path> found;
@@ -235,7 +235,7 @@ class Drafter {
   // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
   std::string query_of(const Path& path) const {
     const ColumnNames id{documents_.root_column};
-    // What the last step compares with the _id is the _id: no need to look it up.
+    // A value that the last step compares with the _id is the _id: no need to look it up.
     const bool ends_before_root = path.back().to_columns == id;
     const std::size_t tables = path.size() - (ends_before_root ? 1 : 0);
     if (tables == 0) return "";
@@ -318,7 +318,7 @@ class Drafter {
   const TableGraph& graph_;
   const DocumentJoins& documents_;
   const SqlDialect& dialect_;
-  std::map<std::string, std::vector<Step>> steps_;  // by where they begin
+  std::map<std::string, std::vector<Step>> steps_;  // by their beginnings
   DraftTracks drafted_;
 };
 

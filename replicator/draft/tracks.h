@@ -1,6 +1,6 @@
 // Tracks follow from keys: which changed row changes which documents. A path leads along foreign keys, and
-// along what a view says is equal, from a table to the table of the documents. Extra paths only render too
-// much; a missing one loses changes. So every path counts, and a table without one is named, never left out.
+// along a view's equalities, from a table to the table of the documents. Extra paths only render too much; a
+// missing one loses changes. So every path counts, and a table without one is named, never left out.
 #pragma once
 
 #include <map>
@@ -38,12 +38,12 @@ struct DraftTracks {
   std::vector<DraftTrack> tracks;  ///< the documents' own table first
   std::vector<UnknownTrack> unknown;
   std::vector<DraftIndex>
-      missing_indices;  ///< what tracks and view look rows up by, and no index begins with
+      missing_indices;  ///< columns for look-ups by tracks and view with which no index begins
 };
 
-/// What leads to documents: which tables, which joins between them, and where the _id comes from.
+/// The way to documents: which tables, which joins between them, and where the _id comes from.
 struct DocumentJoins {
-  std::string root;                  ///< empty: nobody knows, and every table stays without a track
+  std::string root;                  ///< empty: unknown, and every table stays without a track
   std::string root_column;           ///< of `root`; its value is the _id
   std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
   std::vector<Join> joins;
@@ -55,7 +55,7 @@ struct DocumentJoins {
 /// More paths than that from one table are not followed: it becomes unknown.
 inline constexpr std::size_t kMaxPaths = 32;
 
-/// What a view that exists reads: its own joins, and every foreign key between its tables.
+/// The reads of an existing view: its own joins, and every foreign key between its tables.
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view);
 
 /// A table that the graph has not stays without a track.

@@ -16,11 +16,11 @@ namespace {
 
 struct PartColumn {
   const GraphColumn* column = nullptr;
-  std::string field;    // what it is called in the document
+  std::string field;    // its name in the document
   std::string mapping;  // as DraftField::mapping
 };
 
-// Where the rows of one table stand in the document.
+// The place of one table's rows in the document.
 struct Part {
   enum class Count {
     kOne,    // there is one at most
@@ -37,7 +37,7 @@ struct Part {
   std::string field;
   std::string mapping;                // as DraftField::mapping
   std::string routing;                // the column of the root that gives it, quoted; empty: none
-  const GraphTable* links = nullptr;  // the table that links it to what it is part of; null: none
+  const GraphTable* links = nullptr;  // the table that links it to its parent; null: none
   std::string link;                   // "join shop.order_tags as … on …" of that table
   std::string condition;
   std::set<std::string> taken;  // names of fields
@@ -231,7 +231,7 @@ class ViewDrafter {
     for (const auto& inner : part.parts) add_left_out(*inner, above + inner->field + ".", all);
   }
 
-  // --- where a description says that it goes ---
+  // --- places in a description ---
 
   static const GraphColumn& column_called(const GraphTable& table, const std::string& name,
                                           const std::string& place) {
@@ -334,7 +334,7 @@ class ViewDrafter {
     }
   }
 
-  // Nothing joins one part of a row with another: a path leads through what a row is part of.
+  // Nothing joins one part of a row with another: a path leads through the row's parent.
   void count_reads(const Part& part, std::map<std::string, int> above) {
     for (const GraphTable* table : {part.table, part.links}) {
       if (table == nullptr) continue;
@@ -389,7 +389,7 @@ class ViewDrafter {
     return "";
   }
 
-  // --- what it looks like ---
+  // --- layout ---
 
   // Each on a line of its own, behind a comma.
   std::string columns_of_root() const {
@@ -526,7 +526,7 @@ const GraphTable& table_called(const TableGraph& graph, const std::string& name)
                        "; name it with its schema");
     if (found.size() == 1) return *found.front();
   }
-  std::map<std::string_view, std::string_view> full_names;  // by what may be meant
+  std::map<std::string_view, std::string_view> full_names;  // by possible meaning
   for (const auto& [full, table] : graph) {
     full_names.emplace(full, full);
     full_names.emplace(table.own, full);

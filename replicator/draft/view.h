@@ -17,7 +17,7 @@ namespace lockstep {
 /// A column that is not in the view (sensitive_name.h).
 struct LeftOutColumn {
   std::string name;   ///< with its table
-  std::string field;  ///< where it would be in the document: "customer.password_hash"
+  std::string field;  ///< its place in the document: "customer.password_hash"
   std::string as;     ///< the expression that puts it there, among the others of its object
 };
 
@@ -37,14 +37,14 @@ struct DraftView {
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect);
 
-/// The same of a document that somebody has described. Throws UsageError, with the description's place, also
-/// for a column that is not there, a field that is there twice, and a table that no foreign key, or several,
-/// join to the one above.
+/// The same of a described document. Throws UsageError, with the description's place, also for a column that
+/// is not there, a field that is there twice, and a table that no foreign key, or several, join to the one
+/// above.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
                      const SqlDialect& dialect);
 
-/// The table of that name, with or without its schema, in upper or lower case where that leaves one. Throws
-/// UsageError when there is none, or several.
+/// The table of that name, with or without its schema, in upper or lower case if that leaves one. Throws
+/// UsageError if there is none, or several.
 const GraphTable& table_called(const TableGraph& graph, const std::string& name);
 
 }  // namespace lockstep

@@ -13,12 +13,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many who
-/// wait do not burden the server.
+/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many
+/// waiting clients do not burden the server.
 constexpr milliseconds kMaxPause{500};
 constexpr Backoff::Limits kBackoff{milliseconds(20), kMaxPause};
 
-/// In a queue: so long for each who stands before it and itself; and a part of the time without a move.
+/// In a queue: so long for each client ahead and itself; and a part of the time without a move.
 constexpr milliseconds kPauseOfAPlace{2};
 constexpr int kPartOfTheTimeWithoutAMove = 8;
 
@@ -92,14 +92,14 @@ class Acquisition {
     return pause_;
   }
 
-  /// False when no time is left or a stop was requested.
+  /// False if no time is left or a stop was requested.
   bool wait(milliseconds time) {
     cleared_in_a_row_ = 0;
     const auto left = std::chrono::ceil<milliseconds>(end_ - clock_.now());
     return left > milliseconds(0) && pause(std::min(time, left), options_.stop);
   }
 
-  /// Whether a holder in the way was dead and is gone now. A lock's own lease only says when to ask the
+  /// Whether a holder in the way was dead and is gone now. A lock's own lease only determines when to ask the
   /// journal; a holder that is alive there is reported with the lease in the journal.
   bool cleared(Refusal& refusal) {
     bool any = false;
@@ -112,7 +112,7 @@ class Acquisition {
         if (resolution.kind == Resolution::Kind::kAlive && resolution.until) holder.until = resolution.until;
         if (resolution.kind == Resolution::Kind::kNeedsRollForward) refusal.unfinished = holder.id;
       } catch (const LeaseLost&) {
-        any = true;  // somebody else was faster
+        any = true;  // another process was faster
       }
     }
     return any && ++cleared_in_a_row_ <= kMaxClearedInARow;

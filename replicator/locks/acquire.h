@@ -1,9 +1,9 @@
 // Waits for a set of locks: for a limited time, in a queue, holding nothing meanwhile, and clearing dead
 // holders out of the way. The same over every backend.
 //
-// Nothing in an engine wakes a client that waits, so it asks again. Who is the next in the queue asks often,
-// who is far behind seldom, and all the more seldom the longer nothing moves: a lock is idle for a small part
-// of the time for which it was held. The queue only ever refuses: safety does not depend on it.
+// Nothing in an engine wakes a client that waits, so it asks again. The next in the queue asks often, one far
+// behind seldom, and all the more seldom the longer nothing moves: a lock is idle for a small part of the
+// time for which it was held. The queue only ever refuses: safety does not depend on it.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct AcquireOptions {
   /// waits holds up the others for that long.
   std::chrono::milliseconds place{400};
   /// After how many refusals it joins the queue of a lock that is only shared: not at once, so that one that
-  /// meets sharers by chance does not hold up all others.
+  /// meets sharers by chance does not delay all others.
   int refusals_by_sharers = 2;
   std::uint64_t seed = 0;  ///< of the jitter; 0: random
   std::stop_token stop = {};
@@ -31,8 +31,8 @@ struct AcquireOptions {
 
 /// Tries until the operation holds all of operation.locks; returns none then. When the limit passes or a stop
 /// is requested, returns the last refusal: locks and places are given back, and the operation is still
-/// pending. Renews the operation's lease while it waits. Throws LeaseLost when somebody aborted the operation
-/// meanwhile, and Error.
+/// pending. Renews the operation's lease while it waits. Throws LeaseLost if another process aborted the
+/// operation meanwhile, and Error.
 std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
                                const AcquireOptions& options);
 

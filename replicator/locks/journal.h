@@ -1,6 +1,6 @@
 // The journal of operations, wherever a backend keeps it.
 //
-// J1. Nobody changes an entry but in the version in which it was read. After a conflict the owner reads the
+// J1. An entry is changed only in the version in which it was read. After a conflict the owner reads the
 // entry again: if it is still the owner's, a lost answer to an own request explains the conflict; otherwise
 // the owner has lost its lease (LeaseLost).
 #pragma once
@@ -22,18 +22,18 @@ class Journal {
   virtual void open(Operation& operation) = 0;
 
   /// Writes `changed`, a copy of `operation` with other state, token, task, progress, reason or locks, and a
-  /// new lease; `operation` becomes what was written, with the token when its state has become running.
-  /// Throws LeaseLost.
+  /// new lease; `operation` becomes the written entry, with the token if its state has become running. Throws
+  /// LeaseLost.
   void step(Operation& operation, const Operation& changed);
 
   /// Draws a token greater than `above` and than all that were drawn before.
   virtual FencingToken draw(FencingToken above) = 0;
 
   /// The journal's part of LockManager::resolve(). For a resolved entry kGone, with the entry in `operation`.
-  /// REQUIRES: `found` was just read. Throws LeaseLost when the entry has changed since.
+  /// REQUIRES: `found` was just read. Throws LeaseLost if the entry has changed since.
   virtual Resolution seize(const Operation& found, const std::string& by, Adoption adoption) = 0;
 
-  /// Aborts an unresolved entry, whatever its lease. False when it has changed since it was read.
+  /// Aborts an unresolved entry, whatever its lease. False if it has changed since it was read.
   virtual bool abort(const Operation& found, const std::string& by, const std::string& reason) = 0;
 
   virtual std::optional<Operation> find(const std::string& id) = 0;
@@ -50,8 +50,7 @@ class Journal {
  protected:
   static constexpr int kMaxUnresolved = 10'000;
 
-  /// Returns the entry as it was written, with its tokens if it is running; none when its version was not
-  /// `expected`.
+  /// Returns the written entry, with its tokens if it is running; none if its version was not `expected`.
   virtual std::optional<Operation> write(const Operation& changed, JournalVersion expected) = 0;
 
   /// For seize().

@@ -1,5 +1,5 @@
-// Renews the lease of an operation in a thread of its own while its owner works under the locks, and says
-// when the lease is lost.
+// Renews the lease of an operation in a thread of its own while its owner works under the locks, and reports
+// the loss of the lease.
 #pragma once
 
 #include <atomic>
@@ -22,26 +22,26 @@ class LeaseKeeper {
  public:
   /// Renews every third of the lease, and sooner after a retryable failure. `since`: a time before the lease
   /// began, such as when the commit was sent. Calls `lost` once, from its own thread, when the operation is
-  /// deposed or the lease has expired. Until stop() returns, nobody else may use `locks` or `operation`,
-  /// except through between_renewals().
+  /// deposed or the lease has expired. Until stop() returns, `locks` and `operation` may be used only through
+  /// between_renewals().
   LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since, std::function<void()> lost);
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
   /// When the lease ends by this machine's clock, counted from before the last successful renewal was sent.
-  /// Watch it too: a renewal that hangs says nothing. From any thread.
+  /// Watch it too: a renewal that hangs reports nothing. From any thread.
   SteadyTime good_until() const { return good_until_.load(); }
 
-  /// Runs `action` while no renewal is under way, so that it may use `locks` and `operation`. Throws what
-  /// `action` throws.
+  /// Runs `action` while no renewal is under way, so that it may use `locks` and `operation`. Throws the
+  /// exceptions of `action`.
   void between_renewals(const std::function<void()>& action);
 
   struct Loss {
     std::string reason;
-    bool over = false;  ///< the operation is resolved, and what it may still hold can be released
+    bool over = false;  ///< the operation is resolved, and its remaining locks can be released
   };
-  /// Ends the renewals: waits for one that is under way. Returns why the lease is lost; none when it is not.
+  /// Ends the renewals: waits for one that is under way. Returns why the lease is lost; none if it is not.
   std::optional<Loss> stop();
 
  private:

@@ -20,7 +20,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// For messages. Replaces what is not UTF-8.
+/// For messages. Replaces invalid UTF-8.
 std::string printable(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -1,6 +1,6 @@
-// What can be locked, and how: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving
-// Concurrency Issues") as sets of named locks. A lock is a name. Schemes differ only in the names that a
-// change takes, so one index of locks serves them all, and lockstep understands the book's own documents.
+// The kinds of locks: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving Concurrency
+// Issues") as sets of named locks. A lock is a name. Schemes differ only in the names that a change takes, so
+// one index of locks serves them all, and Lockstep understands the book's own documents.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lockstep {
 
 enum class LockMode : std::uint8_t {
   kShared,     ///< any number of holders
-  kExclusive,  ///< one holder, and nobody shares it
+  kExclusive,  ///< one holder, and it does not share
 };
 
 /// "shared", "exclusive": the text in documents and tables of locks.
@@ -28,7 +28,7 @@ class LockName {
   /// Throws UsageError for a text that is empty, is not UTF-8 or has control characters.
   explicit LockName(std::string text);
 
-  /// A name that somebody has stored, whatever characters it has.
+  /// A stored name, with any characters.
   static LockName as_stored(std::string text) { return LockName(Stored{}, std::move(text)); }
 
   const std::string& text() const { return text_; }
@@ -51,8 +51,8 @@ struct LockRequest {
   bool operator==(const LockRequest&) const = default;
 };
 
-/// The locks of one change, each name once, in the order of the names' bytes: ancestors before what lies
-/// below them. Backends take them in this order and release them in the opposite one.
+/// The locks of one change, each name once, in the order of the names' bytes: ancestors before their
+/// descendants. Backends take them in this order and release them in the opposite one.
 using LockSet = std::vector<LockRequest>;
 
 /// Sorts requests into that order. Of several requests for one name the exclusive one stays.

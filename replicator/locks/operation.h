@@ -1,11 +1,11 @@
 // An operation: one change under locks, from its journal entry to its end. The journal makes the death of a
-// holder harmless: whoever meets a dead holder's locks reads there what it was doing.
+// holder harmless: a process that meets a dead holder's locks reads its intention there.
 //
 //   open ──► pending ──commit──► running ──finish──► done
 //               └──finish, or its lease expired──► aborted
 //
 // Before the commit an operation has changed nothing: when its holder dies it is aborted. After the commit
-// whoever adopts it only rolls it forward (Operation::needs_roll_forward()): an undo would leave documents
+// its adopter only rolls it forward (Operation::needs_roll_forward()): an undo would leave documents
 // untouched that it had not reached, and a late write of the dead holder could still land there.
 #pragma once
 
@@ -20,20 +20,20 @@
 
 namespace lockstep {
 
-/// The clock of the server that keeps the locks. Nobody compares it with a machine's own clock. In
+/// The clock of the server that keeps the locks. It is never compared with a machine's own clock. In
 /// Elasticsearch it moves in steps of some 200 ms.
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// "2026-01-31T12:00:00.250Z"
 std::string text_of(ServerTime time);
 
-/// A new name for a holder, unique for all time. It says where the holder runs, for messages about refused
+/// A new name for a holder, unique for all time. It shows where the holder runs, for messages about refused
 /// locks: "<host>-<process id>-<64 random bits>".
 std::string new_operation_id();
 
-/// Orders the writes of successive holders: each data write carries its operation's token, and fails where a
+/// Orders the writes of successive holders: each data write carries its operation's token, and fails if a
 /// greater token is stored. 0: none yet. All operations of a journal share one sequence. A token is greater
-/// than all before it, and at least the server's time in milliseconds: so tokens go on growing when a journal
+/// than all before it, and at least the server's time in milliseconds: so tokens keep growing when a journal
 /// is deleted or restored, and when the locks move to another server.
 using FencingToken = std::int64_t;
 
@@ -41,7 +41,7 @@ using FencingToken = std::int64_t;
 inline constexpr FencingToken kMaxToken = FencingToken{1} << 53;
 
 /// The greatest number above which a token is drawn on demand. All later tokens are greater, too, so one
-/// above a number near kMaxToken would leave no room for those of everybody else.
+/// above a number near kMaxToken would leave no room for all others.
 inline constexpr FencingToken kMostExceeded = kMaxToken / 4;
 
 enum class OperationState : std::uint8_t { kPending, kRunning, kDone, kAborted };
@@ -51,14 +51,14 @@ std::string_view text_of(OperationState state);
 /// None for any other text.
 std::optional<OperationState> operation_state(std::string_view text);
 
-/// The kind of a command that runs under a lock. Nobody else can finish it.
+/// The kind of a command that runs under a lock. Only its owner can finish it.
 inline constexpr const char* kLockKind = "lock";
 
-/// What an operation is going to do, in the words of the journal. Kinds other than kLockKind belong to those
-/// who can roll them forward ("mv", "rm" and "put": tree_intent.h).
+/// An operation's intention, in the words of the journal. Kinds other than kLockKind belong to the code that
+/// can roll them forward ("mv", "rm" and "put": tree_intent.h).
 struct OperationIntent {
   std::string kind = kLockKind;
-  std::string from = {};  ///< path; empty where the kind has none
+  std::string from = {};  ///< path; empty if the kind has none
   std::string to = {};
   std::string target = {};  ///< the index to change, or the command to run; for people and for adopters
   /// Operations whose command this one is a part of: their locks do not keep it out. Not in the journal.
@@ -81,7 +81,7 @@ struct Operation {
   OperationIntent intent = {};
   LockSet locks = {};  ///< all that it holds or wants, so that release() needs no search
   OperationState state = OperationState::kPending;
-  std::string owner = {};       ///< who works on it now: its own id, or its adopter's
+  std::string owner = {};       ///< its present worker: its own id, or its adopter's
   std::int64_t epoch = 1;       ///< 1, and one more for each adoption
   ServerTime lease_until = {};  ///< after that the owner counts as dead
   FencingToken token = 0;       ///< of this owner's data writes; each owner has another
@@ -90,12 +90,12 @@ struct Operation {
   std::int64_t commit = 0;
   std::string task = {};  ///< a server task that outlives the owner ("node:number")
   std::int64_t progress = 0;
-  std::string reason = {};  ///< why it was aborted, or who finished it
+  std::string reason = {};  ///< why it was aborted, or its finisher
   JournalVersion version = {};
 
   bool resolved() const { return state == OperationState::kDone || state == OperationState::kAborted; }
-  /// Whether somebody must finish it when its owner dies after the commit. Nobody else can finish a command
-  /// under a lock: it is aborted, and its token keeps its late writes out.
+  /// Whether another process must finish it if its owner dies after the commit. A command under a lock cannot
+  /// be finished for it: it is aborted, and its token keeps its late writes out.
   bool needs_roll_forward() const { return intent.kind != kLockKind; }
 };
 

@@ -1,4 +1,4 @@
-// How long somebody goes on trying while a server is away, starting or too busy.
+// How long a step is retried while a server is away, starting or overloaded.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Patience {
   /// It ends when `limit` has passed from now on, or when a stop is requested.
   explicit Patience(std::chrono::milliseconds limit, std::stop_token stop = {});
 
-  /// What is left of the limit; 0: nothing.
+  /// The rest of the limit; 0: nothing.
   std::chrono::milliseconds left() const;
 
   /// Does `step` again while it fails with a retryable Error. Once the patience has ended, throws the last
@@ -34,13 +34,13 @@ class Patience {
     }
   }
 
-  /// The error, saying for how long it was tried again, unless that is not at all.
+  /// The error, with how long it was retried, unless it was not.
   Error exhausted(const Error& error) const;
 
  private:
   static constexpr Backoff::Limits kBackoff{std::chrono::milliseconds(50), std::chrono::milliseconds(1'000)};
 
-  /// False when the patience has ended.
+  /// False if the patience has ended.
   bool wait(std::chrono::milliseconds time) const;
 
   const std::chrono::milliseconds limit_;

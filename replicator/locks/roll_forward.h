@@ -1,5 +1,5 @@
-// Finishes what a dead owner has begun. The tree commands implement it. Where nobody does, the locks of such
-// an operation stay until `lockstep tree recover` runs.
+// Finishes a dead owner's operation. The tree commands implement it. Without one, the locks of such an
+// operation stay until `lockstep tree recover` runs.
 #pragma once
 
 #include "replicator/locks/lock_manager.h"
@@ -20,7 +20,7 @@ class RollForward {
   virtual void roll_forward(LockManager& locks, Operation& operation) = 0;
 };
 
-/// For those who adopt nothing.
+/// For callers that adopt nothing.
 class NoRollForward final : public RollForward {
  public:
   bool knows(const Operation&) const override { return false; }

@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The first so many locks of an operation get their own lease renewed, so that a refusal says until when
-/// without a second question, and that a deleted index is noticed. Of others only the journal knows.
+/// The first so many locks of an operation get their own lease renewed, so that a refusal has its end without
+/// a second question, and a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
 /// By so much at most a token exceeds the fence that it has to exceed.
@@ -104,7 +104,7 @@ void StoredLocks::renew(Operation& operation) {
 }
 
 void StoredLocks::lose(Operation& operation, const std::string& story) {
-  // A half-done change takes its locks again and goes on, as whoever finishes it would have to.
+  // A half-done change takes its locks again and continues, as its adopter would have to.
   const LockStore::Grant grant{operation.id, lease_, {}, operation.intent.under};
   if (operation.needs_roll_forward()) {
     if (any_vanished_) restore();
@@ -145,7 +145,7 @@ void StoredLocks::finish(Operation& operation, OperationState outcome, const std
   Operation changed = operation;
   changed.state = outcome;
   changed.reason = reason;
-  // What is given up may be left to its lease.
+  // Abandoned locks may be left to their lease.
   const milliseconds limit = outcome == OperationState::kDone ? lease_ : milliseconds(0);
   Patience(limit).insist([&] { journal_->step(operation, changed); });
 }

@@ -1,4 +1,4 @@
-// A lock manager over a store of locks and a journal: what is the same for every backend.
+// A lock manager over a store of locks and a journal: the part that every backend shares.
 #pragma once
 
 #include <memory>
@@ -44,23 +44,23 @@ class StoredLocks : public LockManager {
 
   enum class Place { kJournal, kLocks };
 
-  /// Why one of the two is no longer there, because somebody has deleted it; none: it is there. Asked before
-  /// a renewal, which must not make it again; a backend where nothing vanishes need not answer.
+  /// Why one of the two is gone, because it was deleted; none: it is there. Asked before a renewal, which
+  /// must not make it again; a backend that loses nothing need not answer.
   virtual std::optional<std::string> vanished(Place) { return std::nullopt; }
 
-  /// Makes what has vanished again.
+  /// Makes a vanished place again.
   virtual void restore() {}
 
  private:
   /// The same; remembers it for finish() and release(), which ask only then.
   std::optional<std::string> has_vanished(Place place);
-  /// The operation's locks are gone. Returns when it could take them again, else throws LeaseLost.
+  /// The operation's locks are gone. Returns if it could take them again, else throws LeaseLost.
   void lose(Operation& operation, const std::string& story);
   Resolution resolve_without_entry(const std::string& holder, const std::vector<LockName>& met);
   Broken break_holder(const LockName& name, const std::string& holder, const std::string& by);
 
   const std::chrono::milliseconds lease_;
-  const std::string self_;  ///< signs what this one resolves
+  const std::string self_;  ///< signs its resolutions
 
   // From prepare():
   std::unique_ptr<LockStore> store_;

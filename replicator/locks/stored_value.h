@@ -1,5 +1,5 @@
-// Reads words that the journal and the locks store. A word that this lockstep does not know is an error that
-// names it and where it stands, never a default: a newer lockstep may mean something else by it.
+// Reads words that the journal and the locks store. A word that this Lockstep does not know is an error that
+// names it and its place, never a default: a newer Lockstep may give it another meaning.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ void note(SweepResult& result, const Error& error) {
   result.failures.emplace_back(error.what());
 }
 
-/// As resolve_and_finish(); kAlive when somebody else resolves it at the same time, or it cannot be resolved.
+/// As resolve_and_finish(); kAlive if another process resolves it at the same time, or it cannot be resolved.
 Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, const std::string& holder,
                               const std::vector<LockName>& met, SweepResult& result) {
   try {

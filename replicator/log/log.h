@@ -1,10 +1,10 @@
 // Where log lines go: fields of the journal under systemd, JSON lines or plain text elsewhere. The program
-// logs through spdlog's default logger: `spdlog::info("…")`. Whoever handles an error logs it, whoever throws
-// it does not.
+// logs through spdlog's default logger: `spdlog::info("…")`. The code that handles an error logs it, the code
+// that throws it does not.
 //
-// Besides its message a line has fields to filter by: "pipeline" and "epoch" of the process, and what the
-// thread that logs is about: "index", "error". In the journal they are LOCKSTEP_PIPELINE and so on. Plain
-// text does not show them.
+// Besides its message a line has fields to filter by: "pipeline" and "epoch" of the process, and the subject
+// of the logging thread: "index", "error". In the journal they are LOCKSTEP_PIPELINE and so on. Plain text
+// does not show them.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ std::string name_of_user(uid_t user) {
 
 std::string caller() {
   const std::string user = name_of_user(::getuid());
-  // Anybody may set it, but for root only sudo does.
+  // Any user may set it, but for root only sudo does.
   const char* const asked_by = ::getuid() == 0 ? std::getenv("SUDO_USER") : nullptr;
   return asked_by == nullptr || *asked_by == '\0' ? user : in_one_line(asked_by) + " (as " + user + ")";
 }
@@ -37,7 +37,7 @@ std::string host_name() {
   return name;
 }
 
-// Does nothing where no journal runs.
+// Does nothing if no journal runs.
 void write_to_journal(std::vector<std::string> entries) {
   std::vector<iovec> parts;
   for (std::string& entry : entries) parts.push_back({entry.data(), entry.size()});

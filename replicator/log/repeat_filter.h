@@ -1,4 +1,4 @@
-// Lets a line of the log through once in a while: trouble that lasts says so, and fills no disk.
+// Lets a line of the log through once in a while: lasting trouble is reported again, and fills no disk.
 #pragma once
 
 #include <chrono>

@@ -51,7 +51,7 @@ void Acknowledgements::advance(Lane lane) {
     state.steps.pop_front();
     ++state.first;
   }
-  // Jobs come and go; nobody holds a StepId of a lane without steps.
+  // Jobs come and go; no StepId of a lane without steps is in use.
   if (state.steps.empty()) lanes_.erase(lane);
 }
 

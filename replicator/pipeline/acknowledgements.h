@@ -1,7 +1,7 @@
 // Which work Elasticsearch has acknowledged, and so how far the checkpoint may move.
 //
-// Work comes in lanes (the tail, each job, and what is due of each index). A lane's work comes in steps, and
-// a step's documents in one or more bulk requests. Promise 1 rests on these:
+// Work comes in lanes (the tail, each job, and the due documents of each index). A lane's work comes in
+// steps, and a step's documents in one or more bulk requests. Promise 1 rests on these:
 //
 // A1. A step is complete when each of its bulks has come back with an outcome for every item.
 //
@@ -22,7 +22,7 @@
 
 namespace lockstep {
 
-/// The tail, a job, or what is due of an index.
+/// The tail, a job, or an index's due documents.
 struct Lane {
   std::optional<JobId> job = {};
   std::optional<IndexId> due = {};
@@ -32,12 +32,12 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 };
 
-/// What becomes true when a step and all steps before it are complete.
+/// Takes effect once a step and all steps before it are complete.
 struct StepEnd {
-  std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
+  std::optional<Position> position;     ///< of the tail; none if further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
-  std::vector<WrittenPage> written;     ///< the pages of what is due that are over
-  /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
+  std::vector<WrittenPage> written;     ///< the finished pages of the due list
+  /// An unwritten document becomes due again as of then; none: of the tail, it becomes due.
   std::optional<DueNumber> since;
   SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written
   std::int64_t rows = 0;       ///< outbox rows behind it
@@ -59,7 +59,7 @@ class Acknowledgements {
   /// One of the step's bulks has all its outcomes.
   void bulk_done(StepId step);
 
-  /// How many bulks of the step have not come back. REQUIRES: the step is not complete.
+  /// The number of the step's bulks that have not come back. REQUIRES: the step is not complete.
   std::size_t bulks_left(StepId step) const;
 
   /// Whether all steps before this one in its lane are complete. REQUIRES: the step is not complete.
@@ -68,7 +68,7 @@ class Acknowledgements {
   /// Takes the tail's position, the jobs' progress and the pages acknowledged since the last call.
   Acknowledged take();
 
-  /// Whether take() would return something.
+  /// Whether take() would return anything.
   bool has_news() const { return position_.has_value() || !jobs_.empty() || !pages_.empty(); }
 
   /// Steps of the lane that are not complete, or behind one that is not.
@@ -77,7 +77,7 @@ class Acknowledgements {
   /// When the oldest change that is not acknowledged was written. None: all changes are acknowledged.
   std::optional<SteadyTime> oldest_change() const;
 
-  /// How long the tail's rows of complete steps that wrote something took, since the last call.
+  /// How long the tail's rows of complete steps with writes took, since the last call.
   DelayHistogram take_delays();
 
   /// The end of a step. REQUIRES: the step is not complete.

@@ -12,7 +12,7 @@ constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 // How long it may stay unsaved while there is more to do, at least.
 constexpr std::chrono::milliseconds kWhileBusy{200};
 
-// What is refused is kept in memory with its errors, and people look for it.
+// Refused documents are kept in memory with their errors, and people look for them.
 constexpr std::chrono::milliseconds kRefused{100};
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Moves the checkpoint, and makes sure that what a transaction saw is durable before Elasticsearch is shown
-// it (S4): by a commit, which also saves what has been acknowledged meanwhile, or without a commit where the
-// source needs none.
+// Moves the checkpoint, and makes sure that a transaction's reads are durable before Elasticsearch is shown
+// them (S4): by a commit, which also saves the acknowledgements until then, or without a commit if the source
+// needs none.
 //
 // K1. The checkpoint does not move over a refused document before the document is a dead letter: one commit
 //     saves both.
 //
-// K2. What RefusedShare rejects is not committed.
+// K2. Outcomes that RefusedShare rejects are not committed.
 //
 // K3. The checkpoint does not move over a document that could not be written before it is due: one commit
 // saves
@@ -30,7 +30,7 @@ namespace lockstep {
 
 class Checkpoint {
  public:
-  /// All references must outlive this. `board` says when a save takes long.
+  /// All references must outlive this. `board` shows when a save takes long.
   Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer,
              ProgressBoard& board, const VersionCounter& versions, RefusedShare refused_share)
       : pipeline_(pipeline),
@@ -40,10 +40,10 @@ class Checkpoint {
         versions_(versions),
         refused_share_(std::move(refused_share)) {}
 
-  /// Calls `listener` after each save with what was saved.
+  /// Calls `listener` with the saved outcomes after each save.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
-  /// Calls `listener` after each commit with what it has added.
+  /// Calls `listener` after each commit with its additions.
   void on_added(std::function<void(Committed)> listener) { added_listener_ = std::move(listener); }
 
   /// Puts an index that starts with so many dead letters on trial: from now on its refusals are saved only
@@ -55,27 +55,27 @@ class Checkpoint {
   /// Call it when nothing is left to wait for.
   void end_trials() { on_trial_.clear(); }
 
-  /// Settles a transaction whose documents Elasticsearch is shown next: what it saw is durable afterwards.
-  /// The caller may end it when they are on their way: that is a round trip to the source. Throws Deposed or
+  /// Settles a transaction whose documents Elasticsearch is shown next: its reads are durable afterwards. The
+  /// caller may end it once they are on their way: that is a round trip to the source. Throws Deposed or
   /// Error.
   void settle(SourceTransaction& transaction);
 
-  /// Makes durable what any snapshot until now has seen, by a commit that also saves what has been
-  /// acknowledged. Throws Deposed or Error.
+  /// Makes the reads of all snapshots until now durable, by a commit that also saves the acknowledgements.
+  /// Throws Deposed or Error.
   void make_durable();
 
-  /// Saves, in a transaction of its own, what has been acknowledged. When nothing of the tail is in flight,
-  /// the checkpoint moves to `read_to`: the changes up to there needed no work.
+  /// Saves the acknowledgements in a transaction of its own. If nothing of the tail is in flight, the
+  /// checkpoint moves to `read_to`: the changes up to there needed no work.
   void save(const Position& read_to);
 
-  /// How long what is unsaved may stay so. REQUIRES: no transaction is open.
+  /// How long outcomes may stay unsaved. REQUIRES: no transaction is open.
   std::chrono::milliseconds save_within();
 
   /// Since the last save.
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
 
  private:
-  /// What one commit saves.
+  /// The content of one save.
   struct News {
     Acknowledged acknowledged;
     std::map<IndexId, UnwrittenDocuments> unwritten = {};

@@ -6,10 +6,10 @@
 namespace lockstep {
 namespace {
 
-// Of a full request. Documents differ in size, and what is more than one goes by itself.
+// Of a full request. Documents differ in size, and the excess over one is sent by itself.
 constexpr double kAimedAt = 0.95;
 
-// Fewer say nothing of the next ones.
+// Fewer are no measure for the next ones.
 constexpr std::size_t kTellingValues = 100;
 
 }  // namespace

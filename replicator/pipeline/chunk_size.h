@@ -1,5 +1,5 @@
-// How many changed values of the outbox are read at a time, so that their documents fill whole bulk requests:
-// what is left over of a chunk would go by itself, as a small request. No threads.
+// The number of changed values of the outbox read at a time, so that their documents fill whole bulk
+// requests: the rest of a chunk would be sent by itself, as a small request. No threads.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class ChunkSize {
   /// No more than `most_values`, for requests of `bulk_bytes`.
   ChunkSize(std::int64_t most_values, std::size_t bulk_bytes);
 
-  /// Of the next chunk, by what the last one gave.
+  /// Of the next chunk, by the values of the last one.
   std::int64_t values() const;
 
   /// A chunk of so many has been read.
@@ -26,7 +26,7 @@ class ChunkSize {
   const std::size_t bulk_bytes_;
   std::size_t values_ = 0;     // of the chunk in hand
   std::size_t bytes_ = 0;      // of its documents, so far
-  double bytes_of_value_ = 0;  // by the last chunk that says something of it; 0: unknown
+  double bytes_of_value_ = 0;  // by the last chunk that showed it; 0: unknown
 };
 
 }  // namespace lockstep

@@ -9,7 +9,7 @@
 namespace lockstep {
 
 struct DelayHistogram {
-  /// Upper bounds in seconds; what is longer than all of them has a place of its own at the end.
+  /// Upper bounds in seconds; longer delays have a place of their own at the end.
   static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,
                                          1.0,   2.5,  5.0,   10.0, 30.0, 60.0, 300.0};
 

@@ -49,7 +49,7 @@ void refuse(const std::vector<Finding>& obstacles) {
   throw Error({"applying the configuration", message, "nothing has been changed"});
 }
 
-// A mark that cannot be read, say, hides nothing of the other indices.
+// A mark that cannot be read, say, hides nothing about the other indices.
 IndexPlan plan_or_refusal(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
   try {
     return plan_index(elasticsearch, desired);
@@ -122,9 +122,9 @@ void Deployment::apply(const SourceDefinition::Progress& progress) {
   const std::string identity = source_.identity();
   std::vector<PlannedIndex> indices = plan_indices(desired(identity));
   refuse(plan(indices).obstacles);
-  // A pipeline that exists may be running. Its indices change first, so that what the source then asks for
-  // can be written (G2). A new pipeline runs nowhere, and its indices need the identity that the source gives
-  // it.
+  // A pipeline that exists may be running. Its indices change first, so that the documents for which the
+  // source then asks can be written (G2). A new pipeline runs nowhere, and its indices need the identity that
+  // the source gives it.
   if (!identity.empty()) {
     const std::vector<std::string> lost = lost_indices(indices);
     for (const std::string& alias : lost) tell(progress.step, refill_step(alias, "its index is gone"));
@@ -212,7 +212,7 @@ std::set<std::string> Deployment::filled(const std::vector<PlannedIndex>& indice
   return filled;
 }
 
-// What is written goes to an alias of the generation that is gone.
+// Its writes go to an alias of the generation that is gone.
 std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedIndex>& indices) {
   const std::vector<std::string> applied = source_.applied_aliases();
   std::vector<Finding> findings;
@@ -229,7 +229,7 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedInde
   return findings;
 }
 
-// Both of its indices would stay, and the one that is not searched would be hidden and nobody's.
+// Both of its indices would stay, and the one that is not searched would be hidden and without an owner.
 std::vector<Finding> Deployment::left_in_a_reindex() {
   const std::vector<std::string> applied = source_.applied_aliases();
   std::vector<Finding> findings;

@@ -3,16 +3,15 @@
 //
 // G1. Nothing changes anywhere when an index is refused, or has to be rebuilt.
 //
-// G2. An alias stands for its index before the job that fills the index can run.
+// G2. An alias points to its index before the job that fills the index can run.
 //
 // G3. An index that has to be recreated is filled again: its job is there before the index is.
 //
-// G4. What changes how documents are indexed reaches every document: they are written again by a job that
-//     begins after the change. Until the source has that job, the index's mark says that it is needed.
+// G4. A change of how documents are indexed reaches every document: they are written again by a job that
+//     begins after the change. Until the source has that job, the index's mark records that it is needed.
 //
 // G5. An index that is adopted is compared with its view. Until the source has the jobs for that, its mark
-// says
-//     so, and nothing but another adoption goes on with it.
+//     records it, and only another adoption continues with it.
 #pragma once
 
 #include <functional>
@@ -29,8 +28,8 @@
 namespace lockstep {
 
 struct DeploymentPlan {
-  std::vector<PlanStep> steps;     ///< what apply does
-  std::vector<Finding> obstacles;  ///< what keeps apply from doing anything
+  std::vector<PlanStep> steps;     ///< the steps of apply
+  std::vector<Finding> obstacles;  ///< obstacles to all of apply
   std::vector<IndexPlan>
       indices;  ///< of the configuration, in its order; `steps` and `obstacles` have them, too
 
@@ -40,7 +39,7 @@ struct DeploymentPlan {
 /// As differences of an index, which needs a new one for those of another view.
 std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences);
 
-/// What happens to the indices when a pipeline is removed.
+/// The fate of the indices when a pipeline is removed.
 enum class Indices { kKept, kDeleted };
 
 class Deployment {
@@ -49,17 +48,17 @@ class Deployment {
   Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
              std::set<std::string> adopted = {});
 
-  /// Changes nothing. Throws UsageError when the configuration does not fit the source, Error when one of the
+  /// Changes nothing. Throws UsageError if the configuration does not fit the source, Error if one of the
   /// sides cannot be asked.
   DeploymentPlan plan();
 
-  /// Does what plan() says. Call it again after a failure, and it does what is left. Throws what plan()
-  /// throws, and Error for obstacles.
+  /// Carries out plan(). Call it again after a failure, and it does the rest. Throws the errors of plan(),
+  /// and Error for obstacles.
   void apply(const SourceDefinition::Progress& progress);
 
   /// Puts the mark back on the index behind an alias of `adopted` that the pipeline follows, and changes
-  /// nothing else. Whoever leads compares the index with its view then. Throws Error when the index has a
-  /// mark, or another pipeline's, and what plan() throws.
+  /// nothing else. The leader then compares the index with its view. Throws Error if the index has a mark, or
+  /// another pipeline's, and the errors of plan().
   void take_back(const std::string& alias);
 
   DeploymentPlan removal_plan(Indices indices);

@@ -25,7 +25,7 @@ class DocumentClaims {
   /// For one item: the claim lasts until its last one is removed. Has no effect without such a claim.
   void remove(std::size_t document, Claim claim);
 
-  /// How many claims on the document come before this one.
+  /// The number of claims on the document before this one.
   std::size_t count_before(std::size_t document, Claim claim = kNoClaim) const;
 
   bool has(std::size_t document, Claim claim) const;

@@ -1,4 +1,4 @@
-// What became of documents, until the checkpoint saves it: which are written, refused, or not refused any
+// The outcomes of documents, until the checkpoint saves them: which are written, refused, or not refused any
 // more, and which become due again (W4, document_writer.h).
 #pragma once
 
@@ -40,7 +40,7 @@ class DocumentNews {
   /// for which its routing stays known.
   void add_written(const BulkItem& item, bool is_newer, bool is_repeated = false);
 
-  /// It will not be written; the letter says why.
+  /// It will not be written; the letter has the reason.
   void add_refused(DeadLetter letter);
 
   /// Elasticsearch never had a document of this key, nor will it.
@@ -60,12 +60,12 @@ class DocumentNews {
   /// Whether there is nothing to take.
   bool empty() const;
 
-  /// Moves all but what is not written into `news`.
+  /// Moves everything but the unwritten documents into `news`.
   void take(Acknowledged& news);
   std::map<IndexId, UnwrittenDocuments> take_unwritten() { return std::exchange(unwritten_, {}); }
   std::map<IndexId, RepeatedDocuments> take_repeated() { return std::exchange(repeated_, {}); }
 
-  /// Parts of what take() would give.
+  /// Parts of the next take().
   const std::map<IndexId, std::int64_t>& documents() const { return documents_; }
   const std::vector<DeadLetter>& refused() const { return refused_; }
 

@@ -16,7 +16,8 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kPatience{3'000};
 constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
-// What waits behind other writes, at most: it is kept in memory, and each request is one more on the wire.
+// The bytes that wait behind other writes, at most: they are kept in memory, and each request is one more on
+// the wire.
 constexpr std::size_t kMostBytesBehind = 1024 * 1024;
 constexpr std::size_t kMostRequestsBehind = 32;
 
@@ -78,7 +79,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   send_waiting();
 }
 
-// First what waits behind another write, of both: others may wait behind it.
+// First those that wait behind another write, of both: others may wait behind them.
 void DocumentWriter::send_waiting() {
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
     give_up_what_waits_long(*queue);
@@ -134,8 +135,8 @@ void DocumentWriter::send_behind(Queue& queue) {
   }
 }
 
-// A write behind the one in flight is enough for each document: where all of a request's documents have one,
-// it waits whole, and so the changes that come meanwhile are read together. False: it waits.
+// A write behind the one in flight is enough for each document: if all of a request's documents have one, it
+// waits whole, and so the changes until then are read together. False: it waits.
 bool DocumentWriter::send_first(Queue& queue) {
   Whole& first = queue.whole.front();
   if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request), first.origin);
@@ -171,8 +172,8 @@ bool DocumentWriter::send_first(Queue& queue) {
   return true;
 }
 
-// What has deleted it has the newer state, whatever becomes of the deletion (W6). That may have no outcome
-// yet, and who waits for what is due waits for no later change: so what was due stays due.
+// The deleting change has the newer state, whatever becomes of the deletion (W6). That may have no outcome
+// yet, and a client that waits for due documents waits for no later change: so they stay due.
 BulkRequest DocumentWriter::without_overtaken(BulkRequest request, const Origin& origin) {
   const std::vector<BulkItem>& items = request.items();
   std::vector<std::size_t> overtaken;
@@ -247,7 +248,7 @@ bool DocumentWriter::waits_long(const BulkRequest& request, Claim claim, SteadyT
   return false;
 }
 
-// Returns what is left of the request.
+// Returns the rest of the request.
 BulkRequest DocumentWriter::give_up_colliding(const BulkRequest& request, Claim claim, const Origin& origin) {
   std::vector<std::size_t> free;
   const std::vector<BulkItem>& items = request.items();
@@ -381,8 +382,7 @@ bool DocumentWriter::repeat_if_late(const BulkItem& deleted) {
   return true;
 }
 
-// False: the document is due again. What has the greater version may be anything but the state that we
-// wanted.
+// False: the document is due again. The greater version may be of any state but the wanted one.
 bool DocumentWriter::is_superseded_by_us(const BulkItem& item, const Origin& origin) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;

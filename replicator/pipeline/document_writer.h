@@ -1,30 +1,29 @@
 // From rendered documents to outcomes: gathers documents into bulk requests, keeps at most one write of each
-// document in flight, and turns outcomes into what the checkpoint saves. It never waits for Elasticsearch.
+// document in flight, and turns outcomes into the checkpoint's saves. It never waits for Elasticsearch.
 //
-// W1. At most one write of a document is in flight, beside deletes of its old routings in the same request,
+// W1. At most one write of a document is in flight, next to deletes of its old routings in the same request,
 //     and its writes are sent in the order in which they were submitted, those that wait here included.
-//     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back.
-//     Of a request whose documents are partly in flight only that part waits, as a request of its own.
+//     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back. Of a
+//     request whose documents are partly in flight only that part waits, as a request of its own.
 //
 // W2. Within a step, deletes under old routings have a lower version than the writes (step_documents.h).
 //
-// W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
-//     last step of a job when what the whole job has written is.
+// W3. With a refresher, a step of the tail is acknowledged once its writes are searchable, and the last step
+//     of a job once those of the whole job are.
 //
-// W4. A document that cannot be written now becomes due again: its step goes on without it, and the commit
-// that
-//     passes it makes it due. So it stops neither the others nor the loop.
+// W4. A document that cannot be written now becomes due again: its step continues without it, and the commit
+//     that passes it makes it due. So it stops neither the others nor the loop.
 //
 // W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
-//     such version something else has given: the document becomes due again, and is written from what the
+//     such version was given by another program: the document becomes due again, and is written from what the
 //     view gives then.
 //
 // W6. A write of a page that a deletion has overtaken is not sent: reading the page may have taken so long
-//     that Elasticsearch has forgotten the version of the deletion. What was due stays due (U1): the deletion
+//     that Elasticsearch has forgotten the version of the deletion. Due documents stay due (U1): the deletion
 //     may have no outcome yet.
 //
 // W7. While the tail has a request of a slow index (slow_writes.h) in flight, further documents of the index
-//     become due, and the work beside the tail has one request of the index, beside it.
+//     become due, and the background work has one request of the index, next to the tail's.
 //
 // W8. A document that is deleted while an older write of it may still land becomes due when none can any
 //     more (late_writes.h), and is deleted again.
@@ -69,15 +68,15 @@ class DocumentWriter {
   static const Clock& system_clock();
 
  public:
-  /// All references must outlive this.
-  /// `clock` says how long documents have waited. Until `earlier_land` a write of an earlier leader may land.
+  /// All references must outlive this. `clock` measures how long documents have waited. Until `earlier_land`
+  /// a write of an earlier leader may land.
   DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
                  const Clock& clock = system_clock(), SteadyTime earlier_land = {});
 
-  /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
+  /// From now on acknowledged documents are searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refreshes_.use(refresher); }
 
-  /// What others hear of it, and tell it.
+  /// Its collaborators.
   struct Others {
     /// An index does not take a write of this document, nor of any other, for this reason.
     std::function<void(const DocumentKey&, const std::string&)> hear_held = [](const auto&, const auto&) {};
@@ -86,11 +85,11 @@ class DocumentWriter {
     /// A small request of the tail has its outcomes, so long after it was submitted, with so many requests of
     /// jobs in flight.
     std::function<void(std::chrono::microseconds, std::size_t)> hear_small_change = [](auto, auto) {};
-    /// Whether the index has something due: only then it remembers what it writes there, for
-    /// is_written_since(), since what becomes due later is due as of a later version.
+    /// Whether any document of the index is due: only then it remembers its writes there, for
+    /// is_written_since(), since documents that become due later are due as of a later version.
     std::function<bool(IndexId)> is_due = [](IndexId) { return true; };
-    /// Whether a page has waited so long for room that the tail leaves it the next one: where there is one
-    /// place, small changes without end would take it every time.
+    /// Whether a page has waited so long for room that the tail leaves it the next one: if there is one
+    /// place, endless small changes would take it every time.
     std::function<bool()> page_goes_first = [] { return false; };
   };
   void connect(Others others) { others_ = std::move(others); }
@@ -100,8 +99,9 @@ class DocumentWriter {
   /// has_room_for_jobs(): so at most one step waits as a whole.
   void submit(Lane lane, StepDocuments documents, StepEnd end);
 
-  /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends what has waited
-  /// for room or for another write of its document. Such a document becomes due when that write takes long.
+  /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends the documents that
+  /// have waited for room or for another write of theirs. Such a document becomes due if that write takes
+  /// long.
   void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
@@ -110,20 +110,20 @@ class DocumentWriter {
     return has_room_behind_page() && (job_requests_in_flight() > 0 || !others_.page_goes_first());
   }
 
-  /// The same for a page of a job, where jobs may have so many requests in hand, without those of which
-  /// nothing but refused documents is left. Lets them have so many `on_wire` from now on.
+  /// The same for a page of a job, if jobs may have so many requests in hand, not counting those with only
+  /// refused documents left. Lets them have so many `on_wire` from now on.
   bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
 
   /// Whether the index is slow and has enough in hand of this priority, so that changes of it become due
   /// before they are rendered, and no page of it is read (W7).
   bool holds_back(IndexId index, BulkPriority priority) const;
 
-  /// Takes what is to be saved. If it is not saved, the work is repeated.
+  /// Takes the outcomes to save. If they are not saved, the work is repeated.
   Acknowledged take_acknowledged();
   bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
-  /// What became of documents. REQUIRES: what could not be written is saved together with what
-  /// take_acknowledged() returns, by which the checkpoint may pass it.
+  /// The outcomes of documents. REQUIRES: the unwritten ones are saved together with the result of
+  /// take_acknowledged(), by which the checkpoint may pass them.
   DocumentNews& news() { return news_; }
 
   /// Whether Elasticsearch has acknowledged a write of the document under this version or a greater one, and
@@ -132,18 +132,18 @@ class DocumentWriter {
     return !refreshes_.is_on() && written_.has(index, id, version);
   }
 
-  /// How many requests were taken over until now; and how many of the first of them have all their outcomes.
+  /// The number of requests taken over until now; and of the first of them that have all their outcomes.
   std::uint64_t requests_taken_over() const { return taken_over_; }
   std::uint64_t requests_done_before() const { return open_.empty() ? taken_over_ : *open_.begin(); }
 
   /// How long the tail's rows took, since the last call.
   struct Delays {
-    DelayHistogram acknowledged;  ///< until Elasticsearch had acknowledged what they write
+    DelayHistogram acknowledged;  ///< until Elasticsearch had acknowledged their documents
     DelayHistogram searchable;    ///< until it was searchable, too; only with a refresher
   };
   Delays take_delays();
 
-  /// Until when writes may land that nobody has answered, apart from those in flight.
+  /// Until when unanswered writes may land, apart from those in flight.
   SteadyTime late_writes_land() const { return late_.any_may_land_until(); }
 
   /// Writes of the index that were submitted and have no outcome.
@@ -166,7 +166,7 @@ class DocumentWriter {
     std::int64_t refused = 0;
   };
 
-  /// Where a request comes from, or a part of one.
+  /// The origin of a request, or of a part of one.
   struct Origin {
     StepId step;
     std::optional<DueNumber> since = {};  ///< StepEnd::since
@@ -179,7 +179,7 @@ class DocumentWriter {
     Claim claim = 0;
     SteadyTime sent;
     IndexId index;
-    bool is_repeated = false;  ///< what has no outcome was refused again and again
+    bool is_repeated = false;  ///< the items without an outcome were refused again and again
     bool is_refused = false;   ///< the same, while its index takes other writes
   };
 
@@ -198,7 +198,7 @@ class DocumentWriter {
     SteadyTime since;
   };
 
-  /// What the tail has submitted and is not sent yet; likewise the jobs.
+  /// Requests that the tail has submitted and that are not sent yet; likewise the jobs'.
   struct Queue {
     std::deque<Whole> whole;
     std::list<Behind> behind;
@@ -245,7 +245,7 @@ class DocumentWriter {
   std::unordered_map<std::uint64_t, InFlight> requests_;  // by ticket
   Queue tail_waiting_;
   Queue jobs_waiting_;
-  DocumentClaims claims_;  // of requests_ and of what waits behind them
+  DocumentClaims claims_;  // of requests_ and of the requests that wait behind them
   Claim next_claim_ = 0;
   std::uint64_t taken_over_ = 0;
   std::multiset<std::uint64_t> open_;  // numbers of requests without all their outcomes, of each part

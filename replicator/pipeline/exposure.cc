@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-// What a reader on the way learns from a request; empty: there are no credentials.
+// The secrets that a reader on the way learns from a request; empty: there are no credentials.
 std::string sent_with_each_request(const ElasticsearchConfig& config) {
   if (!config.username.empty()) return "the password of " + config.username;
   if (!config.api_key.empty()) return "the API key";

@@ -1,4 +1,4 @@
-// What makes a configuration easier to attack than it need be: nothing that keeps lockstep from working.
+// Settings that make a configuration easier to attack than it need be, but do not keep Lockstep from working.
 #pragma once
 
 #include <vector>

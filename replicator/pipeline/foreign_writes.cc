@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::minutes kNothingNoted{1};
 
-// Looked at together. What is beyond is noted again when its job meets the version again.
+// Looked at together. Further ones are noted again when their job meets the version again.
 constexpr std::size_t kMostDocuments = 500;
 
 }  // namespace
@@ -100,7 +100,7 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
   on_found_();
 }
 
-// A later leader marks the index before it writes: without its mark such a version is nobody's of us.
+// A later leader marks the index before it writes: without its mark such a version is no leader's.
 bool ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
                                         const StoredVersion& stored) {
   if (marked_index(elasticsearch_, index.target()).mark.epoch > epoch_) return false;

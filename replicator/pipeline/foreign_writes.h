@@ -1,9 +1,9 @@
-// Finds out which versions something else has given to documents of ours (an _update, an _update_by_query, a
+// Finds versions that other programs have given to documents of ours (an _update, an _update_by_query, a
 // write with a version of its own), so that our next writes get greater ones.
 //
-// Elasticsearch keeps such a version as it keeps ours, and turns down what is older: without a look at it a
-// document would stay as somebody else has left it, for good. The documents themselves become due again (W4):
-// they are written from what the view gives then, which may take several tries until the versions are above.
+// Elasticsearch keeps such a version as it keeps ours, and refuses older ones: unless it is noticed, a
+// document would stay as the other writer left it, for good. The documents themselves become due again (W4):
+// they are written as the view then gives them, which may take several tries until the versions are above.
 #pragma once
 
 #include <chrono>
@@ -28,14 +28,14 @@
 
 namespace lockstep {
 
-/// A version that something has given to a document of this index.
+/// A version that another program has given to a document of this index.
 struct ForeignVersion {
   DocumentVersion version;
   IndexId index;
   auto operator<=>(const ForeignVersion&) const = default;
 };
 
-/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up.
+/// Has a thread of its own, so that an Elasticsearch that hangs delays nothing.
 class ForeignWrites {
  public:
   /// Versions above this are not overtaken: half of all epochs stay for leaderships. A document with such a
@@ -45,7 +45,7 @@ class ForeignWrites {
   /// Between two lines of the log about one index.
   static constexpr std::chrono::hours kInterval{1};
 
-  /// `on_found` is called, from the thread, when take_greatest() has something. The references must outlive
+  /// `on_found` is called, from the thread, when take_greatest() has a version. The references must outlive
   /// this.
   ForeignWrites(const AppliedPipeline& pipeline, Epoch epoch, ProgressBoard& board,
                 std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
@@ -58,11 +58,11 @@ class ForeignWrites {
   /// A write of this document has met a greater version, which is not known to be ours.
   void note(IndexId index, const FoundDocument& document, RecentWrites::Owner owner);
 
-  /// Takes the greatest version that was found since the last call, up to kMostOvertaken. One of a later
-  /// epoch may be a later leader's, which only the caller can tell: it is not reported here.
+  /// Takes the greatest version found since the last call, up to kMostOvertaken. One of a later epoch may be
+  /// a later leader's, which only the caller can tell: it is not reported here.
   std::optional<ForeignVersion> take_greatest();
 
-  /// Counts documents that something else has written, and says so in the log once per index and hour.
+  /// Counts documents that another writer has written, and logs it once per index and hour.
   void report(IndexId index, std::int64_t foreign);
 
  private:

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using Json = nlohmann::ordered_json;
 
 constexpr milliseconds kStepTime = Freshness::kStep;
-// Where the clocks of two leaders differ, a step has time of its neighbour, too.
+// If the clocks of two leaders differ, a step has time of its neighbour, too.
 constexpr milliseconds kMostInStep = 2 * kStepTime;
 
 std::int64_t step_of(std::chrono::sys_time<milliseconds> at) {

@@ -1,9 +1,9 @@
 // For how much of the last day a pipeline met its objective, `[slo] lag`: it kept no committed change waiting
-// for longer. The leader notes it once a second and publishes it with its status; the next leader goes on
+// for longer. The leader notes it once a second and publishes it with its status; the next leader continues
 // from there, so that the time between the two counts as missed.
 //
-// F1. What nobody has noted is missed: no leader, one that hangs, a machine that sleeps.
-// F2. What was before the first leader with this objective is not known, and counts neither way.
+// F1. Time without a note counts as missed: no leader, one that hangs, a machine that sleeps.
+// F2. The time before the first leader with this objective is unknown, and counts neither way.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,6 @@
 
 namespace lockstep {
 
-/// What is known at one moment.
 struct FreshnessReport {
   std::chrono::milliseconds objective{};  ///< `[slo] lag`
   std::chrono::milliseconds known{};      ///< of the last day; more than 0
@@ -40,19 +39,20 @@ class Freshness {
   /// Nothing is known of the time before `now`.
   Freshness(std::chrono::milliseconds objective, WallTime now);
 
-  /// What the leader published in pipeline_status.document `age` ago; none: it had no objective. Two machines
-  /// may differ in their clocks, so the times in it count from `now`. Throws Error when it cannot be read.
+  /// The leader's notes in pipeline_status.document, published `age` ago; none: it had no objective. Two
+  /// machines may differ in their clocks, so the times in it count from `now`. Throws Error if it cannot be
+  /// read.
   static std::optional<Freshness> published(const std::string& document, std::chrono::milliseconds age,
                                             WallTime now);
 
   /// For pipeline_status.document.
   nlohmann::ordered_json json() const;
 
-  /// Says of the time since the last note whether the objective was met. A time before the last note says
-  /// nothing; well before it, the clock was put back, and what was noted moves with it.
+  /// Notes whether the objective was met in the time since the last note. A time before the last note counts
+  /// nothing; well before it, the clock was put back, and the notes move with it.
   void note(WallTime at, bool met);
 
-  /// None: nothing is known yet. Nobody has noted the time since the last note: it counts as missed.
+  /// None: nothing is known yet. The time since the last note counts as missed.
   std::optional<FreshnessReport> report(WallTime now) const;
 
   std::chrono::milliseconds objective() const { return objective_; }

@@ -1,4 +1,4 @@
-// Chores that the loop does now and then, besides its work.
+// Chores that the loop does now and then, next to its work.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace lockstep {
 struct Chore {
   enum class First {
     kAtOnce,
-    kAfterInterval,  ///< what it does has just been done, or there is nothing to do yet
+    kAfterInterval,  ///< its work has just been done, or there is none yet
   };
 
   enum class Cause {
@@ -28,7 +28,7 @@ struct Chore {
   Cause cause = Cause::kTime;
 };
 
-/// What is known of the source since the chores were last run.
+/// The leader's news of the source since the chores last ran.
 enum class SourceSince {
   kUnknown,     ///< anything may have been committed
   kStoodStill,  ///< nothing was
@@ -36,13 +36,13 @@ enum class SourceSince {
 
 class Housekeeping {
  public:
-  /// Not never: what kept a chore from its work may be over without a commit, a lock for one.
+  /// Not never: an obstacle to a chore may pass without a commit, a lock for one.
   static constexpr std::chrono::milliseconds kWhileStill{5'000};
 
   /// The first interval of a kAfterInterval chore begins at `begin`.
   Housekeeping(std::vector<Chore> chores, SteadyTime begin);
 
-  /// Does the chores that are due, in the order of the list. Throws what they throw.
+  /// Does the chores that are due, in the order of the list. Throws their exceptions.
   void run(SteadyTime now, SourceSince source);
 
  private:
@@ -50,7 +50,7 @@ class Housekeeping {
     Chore chore;
     Every every;
     SteadyTime done_at{};
-    bool has_news = true;  // something may have been committed since it was last done
+    bool has_news = true;  // there may have been commits since it was last done
   };
 
   std::vector<Scheduled> chores_;

@@ -1,7 +1,7 @@
-// Which deletions have to be repeated, since an older write of their document may still land: a request that
-// nobody has answered waits somewhere, in a node that hangs, say, or behind a proxy. Elasticsearch forgets
-// the version of a deletion after a minute (index.gc_deletes), and would take the document back. Needs the
-// same memory however much is written.
+// Which deletions have to be repeated, since an older write of their document may still land: an unanswered
+// request waits somewhere, in a node that hangs, say, or behind a proxy. Elasticsearch forgets the version of
+// a deletion after a minute (index.gc_deletes), and would take the document back. Needs the same memory
+// however much is written.
 #pragma once
 
 #include <chrono>

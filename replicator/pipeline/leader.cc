@@ -28,10 +28,10 @@ using std::chrono::milliseconds;
 
 constexpr auto kBusyFor = 1s;                       // after a change the next one is likely to come soon
 constexpr milliseconds kBusyPollInterval = 2ms;     // then this process checks so often, at most
-constexpr milliseconds kBusyCheckInterval = 1ms;    // likewise, where the source itself checks
+constexpr milliseconds kBusyCheckInterval = 1ms;    // likewise, if the source itself checks
 constexpr milliseconds kBusyWait = 100ms;           // for a change, while the next one is likely to come soon
 constexpr auto kSaveQuietAfter = 5s;                // saves a position that passed no change of ours,
-constexpr auto kSaveEmptyAfter = 30s;               // or where it lets next to nothing be pruned
+constexpr auto kSaveEmptyAfter = 30s;               // or if it lets next to nothing be pruned
 constexpr std::int64_t kNextToNothing = 1'000'000;  // bytes of the outbox
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr auto kStopGrace = 3s;     // for bulks in flight at the end of a leadership
@@ -45,7 +45,7 @@ Leader::Leader(const LeaderWorld& of, const LeaderPatience& patience)
       refusals_(pipeline),
       housekeeping_(chores(), steady_now()) {
   checkpoint.on_saved([this](const Acknowledged& saved) { after_save(saved); });
-  targets.note(source_mark(world.source.lead().identity()));  // where a block kept the mark out until now
+  targets.note(source_mark(world.source.lead().identity()));  // if a block kept the mark out until now
   require_nothing_given_up();
   follow_parts();
   limit_rates();
@@ -195,13 +195,13 @@ bool Leader::has_passed_the_end() {
   }
   if (writer.acknowledgements().rows() < *rows_to_the_end_) return false;
   if (!passed_end_at_) {
-    checkpoint.save(tail.position());  // with what of it is due again
+    checkpoint.save(tail.position());  // with the part of it that is due again
     passed_end_at_ = steady_now();
   }
   return jobs.all_done_since(*passed_end_at_);
 }
 
-// Throws Error when that will not be until a person has done something.
+// Throws Error if that will not be until a person has acted.
 bool Leader::caught_up() {
   if (!has_passed_the_end()) return false;
   require_nothing_given_up();
@@ -274,8 +274,8 @@ void Leader::note_quiet() {
   note_if_quiet();
 }
 
-// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. For how long one
-// that nobody has answered may still be, the next leadership of this process knows.
+// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. How long an
+// unanswered one may still be on its way, the next leadership of this process knows.
 void Leader::note_if_quiet() {
   if (writer.requests_in_flight() != 0) return;
   const SteadyTime land = writer.late_writes_land();
@@ -318,7 +318,7 @@ void Leader::require_same_tables() {
                "checking both sides again", Retry::kLater});
 }
 
-// What was written into the other index is missing in ours, which the next leader compares for that.
+// Writes into the other index are missing in ours, so the next leader compares it.
 void Leader::require_same_targets() {
   if (const std::set<IndexId> lost = targets.lost(); !lost.empty()) {
     KnownPartners partners = world.source.lead().known_partners();
@@ -341,9 +341,8 @@ void Leader::require_one_source(const std::string& later_place) {
       "again: every index is compared with its view");
 }
 
-// A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
-// later epoch than ours, in an index without such a mark, was
-// written by no leader that we know of.
+// A later leader marks the indices before it writes, and becomes leader before that. So a version of a later
+// epoch than ours, in an index without such a mark, was written by another program.
 void Leader::rise_above_foreign_versions() {
   const std::optional<ForeignVersion> found = foreign.take_greatest();
   if (!found || found->version.epoch() < versions.epoch() || versions.rise_above(found->version)) return;
@@ -386,7 +385,7 @@ void Leader::take_back_readable() {
   jobs.add(standing.take_back_readable(steady_now()));
 }
 
-// Those that somebody has to mend first are retried by people.
+// Those that the operator has to fix first are retried by people.
 void Leader::retry_dead_letters() {
   std::vector<IndexId> ids;
   for (const AppliedIndex& index : pipeline.indices) {

@@ -1,4 +1,4 @@
-// The replication loop: what the leader of a pipeline does, readable as a list.
+// The replication loop: the work of a pipeline's leader, readable as a list.
 #pragma once
 
 #include <set>
@@ -18,26 +18,26 @@ enum class RunUntil {
 };
 
 /// Leads a pipeline: finishes its jobs and follows its changes, in one thread. It handles the failures of
-/// bulk requests itself. Its parts are there for a loop by hand. Every function may throw: Error when the
-/// source or Elasticsearch's administration fails (retryable() says whether to lead again), Deposed when
-/// another process leads now, UsageError when the configuration is not what was applied.
+/// bulk requests itself. Its parts are there for a loop by hand. Every function may throw: Error if the
+/// source or Elasticsearch's administration fails (retryable() shows whether to lead again), Deposed if
+/// another process leads now, UsageError if the configuration is not the applied one.
 class Leader : public LeaderParts {
  public:
-  /// Takes the lead. REQUIRES: `of.source` leads (Lead::try_lead).
+  /// Becomes leader. REQUIRES: `of.source` leads (Lead::try_lead).
   explicit Leader(const LeaderWorld& of, const LeaderPatience& patience = {});
   /// On a stop request it takes the outcomes of the bulks in flight, saves the checkpoint and returns, within
   /// some seconds. Nothing may be called afterwards.
   void run(RunUntil until, const std::stop_token& stop);
 
-  /// One turn of the loop, which waits for nothing: true when the tail or a job found work.
+  /// One turn of the loop, without waiting: true if the tail or a job found work.
   bool turn();
 
-  /// Whether everything committed until now is acknowledged and saved, and no job is left but those of
-  /// indices that are set aside.
+  /// Whether everything committed until now is acknowledged and saved, and no job is left but those of paused
+  /// indices.
   bool at_rest() const;
 
  protected:
-  /// What follows each save of the checkpoint.
+  /// The steps after each save of the checkpoint.
   void after_save(const Acknowledged& saved);
 
  private:
@@ -84,7 +84,7 @@ class Leader : public LeaderParts {
   std::set<IndexId> filled_;                     // by backfills that this process has seen
   std::optional<std::int64_t> rows_to_the_end_;  // of the outbox, to where its end was once
   std::optional<SteadyTime> passed_end_at_;      // all of them are saved
-  std::int64_t noted_rows_ = 0;                  // of the outbox, when the indices were last told
+  std::int64_t noted_rows_ = 0;                  // of the outbox, at the last note to the indices
 };
 
 }  // namespace lockstep

@@ -86,7 +86,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
   connect();
 }
 
-// What one part hears of another one.
+// The calls from one part to another.
 void LeaderParts::connect() {
   bulks.on_finished([this] { wake_up.wake(); });
   if (world.config.replication.refresh == ReplicationConfig::Refresh::kAfterBatch) {

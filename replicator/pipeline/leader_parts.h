@@ -1,5 +1,5 @@
-// What a leader is made of, and how its parts know of one another: composed here and nowhere else, so that
-// the service, commands and tests run the same pipeline. Which thread runs what: replicator/README.md.
+// The parts of a leader, and their references to one another: composed here and nowhere else, so that the
+// service, commands and tests run the same pipeline. Which thread runs what: replicator/README.md.
 #pragma once
 
 #include <chrono>
@@ -60,12 +60,12 @@ struct LeaderPatience {
   std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
   Backoff::Limits bulk_backoff;
   Standing::Patience with_index = {};
-  /// EarlierWrites, both of them. None: as the source and the configuration tell.
+  /// EarlierWrites, both of them. None: as in the source and the configuration.
   std::optional<SteadyTime> earlier_writes_land = {};
 };
 
-/// Constructing it takes the lead of the pipeline: raises the epoch (leadership.h) and takes up the jobs that
-/// are there. The members are in the order in which they come to life.
+/// Constructing it makes this process the pipeline's leader: raises the epoch (leadership.h) and takes up the
+/// existing jobs. The members are in the order in which they come to life.
 struct LeaderParts {
   LeaderParts(const LeaderWorld& of, const LeaderPatience& patience);
   ~LeaderParts() = default;
@@ -80,7 +80,7 @@ struct LeaderParts {
   const TakenLead lead;
   VersionCounter versions;
   TargetWatch targets;
-  WakeUp wake_up;  ///< outlives what calls it from other threads
+  WakeUp wake_up;  ///< outlives its callers in other threads
   BulkWriter bulks;
   std::optional<Refresher> refresher;  ///< for replication.refresh = "after_batch"
   DocumentWriter writer;

@@ -84,8 +84,7 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, const s
   }
 }
 
-// A generation beside another that somebody has deleted ends its reindex (reindexing.h), and not the
-// pipeline.
+// A deleted generation next to another ends its reindex (reindexing.h), and not the pipeline.
 bool is_deleted_generation(ElasticsearchClient& elasticsearch, const AppliedIndex& index) {
   return index.beside && elasticsearch.indices_of(index.target()).empty();
 }
@@ -98,7 +97,7 @@ class UnfitIndices {
 
   const std::map<IndexId, std::string>& why() const { return why_; }
 
-  // Throws what a later try may mend.
+  // Throws errors that a later try may fix.
   void unless_fit(const AppliedIndex& index, const std::function<void()>& step) {
     try {
       step();
@@ -110,7 +109,7 @@ class UnfitIndices {
     }
   }
 
-  // Without any, the pipeline's Elasticsearch is to blame, and somebody has to mend that.
+  // Without any, the pipeline's Elasticsearch is to blame, and the operator has to fix that.
   void require_a_fit_one() const {
     const bool all = std::all_of(pipeline_.indices.begin(), pipeline_.indices.end(),
                                  [&](const AppliedIndex& index) { return why_.contains(index.id); });

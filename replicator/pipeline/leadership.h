@@ -1,6 +1,5 @@
-// What a process does once when it takes the lead, before it writes anything: it makes sure that
-// configuration, source and Elasticsearch belong together, and raises the epoch above all that either side
-// has seen.
+// The first step of a new leader, before it writes anything: it makes sure that configuration, source and
+// Elasticsearch belong together, and raises the epoch above all that either side has seen.
 #pragma once
 
 #include <map>
@@ -23,35 +22,35 @@ class OtherIndices : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Reloads what `apply` has left in the source, and returns it. Throws OtherIndices when the configuration
+/// Reloads the applied pipeline from the source, and returns it. Throws OtherIndices if the configuration
 /// names other indices.
 const AppliedPipeline& load_applied(const Config& config, Source& source);
 
-/// What an index carries about the source that writes it.
+/// An index's note on the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
-/// What to do when the real index of `index` has no mark, or none that can be read.
+/// The remedy if the real index of `index` has no mark, or no readable one.
 std::string remedy_of_lost_mark(const AppliedIndex& index);
 
-/// Throws Error when an index of `pipeline` carries the mark of another one.
+/// Throws Error if an index of `pipeline` carries the mark of another one.
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);
 
-/// In KnownPartners::targets, in place of an index's uuid: whatever stands behind the alias must be compared.
+/// In KnownPartners::targets, in place of an index's uuid: the index behind the alias must be compared.
 inline constexpr const char* kUnknownTarget = "unknown";
 
 struct TakenLead {
   Epoch epoch;
-  /// Indices that may not be written under this epoch, and why: the alias is missing, or stands for something
+  /// Indices that may not be written under this epoch, and why: the alias is missing, or points to an index
   /// that is not this pipeline's, or the mark can be neither read nor written. The source knows their targets
   /// as kUnknownTarget.
   std::map<IndexId, std::string> unfit;
 };
 
-/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and makes both
-/// sides note each other. When their last notes do not fit, one side was restored, promoted or replaced: jobs
-/// are added that compare the indices with their views. When the source is a different database, positions
-/// mean something else, so the changes in its outbox are skipped too. Throws Error when no index is fit: then
-/// it is the wrong Elasticsearch, or it refuses everything.
+/// Raises the epoch above the source's and above that of each of the pipeline's indices, and makes both sides
+/// note each other. If their last notes do not fit, one side was restored, promoted or replaced: jobs are
+/// added that compare the indices with their views. If the source is a different database, positions have
+/// another meaning, so the changes in its outbox are skipped too. Throws Error if no index is fit: then it is
+/// the wrong Elasticsearch, or it refuses everything.
 TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

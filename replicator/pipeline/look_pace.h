@@ -1,5 +1,5 @@
 // How often a pipeline at rest looks for changes: each look wakes the database, so a long rest makes it
-// rarer. What that adds to the delay of the change that ends a rest is at most a five-hundredth of the rest.
+// rarer. The added delay of the change that ends a rest is at most a five-hundredth of the rest.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Why lockstep itself makes dead letters of documents that Elasticsearch has not refused. Their reasons quote
+// Why Lockstep itself makes dead letters of documents that Elasticsearch has not refused. Their reasons quote
 // no value.
 #pragma once
 

@@ -26,7 +26,7 @@ std::string place_of(const Config& config, const IndexConfig& index) {
   return config.file.string() + ":" + std::to_string(index.line);
 }
 
-// What the source says that its indices are judged by.
+// What the source contributes to the judgement of its indices.
 struct SourceFacts {
   std::string identity;
   std::map<std::string, std::vector<std::string>> fields;  // by alias
@@ -41,7 +41,7 @@ std::optional<SourceFacts> check_source(const std::function<std::unique_ptr<Sour
     for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
     return SourceFacts{source->identity(), source->document_fields()};
   } catch (const Error& error) {
-    // The findings so far say why, and better.
+    // The findings so far give better reasons.
     if (!has_errors(result.findings)) result.findings.push_back(of_error("source", error));
     return std::nullopt;
   }
@@ -115,7 +115,7 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
     check_ingest_pipelines(index, place_of(config, index), state.settings, elasticsearch, result);
     check_fitness(index, place_of(config, index), state, result);
   }
-  if (!source) return;  // without its identity nobody can tell whose an index is
+  if (!source) return;  // without its identity an index's owner is unknown
   const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};
   const auto fields = source->fields.find(index.alias);
   if (fields != source->fields.end()) {

@@ -1,5 +1,5 @@
-// What is wrong between a configuration and its two servers, before anything runs. Changes nothing, and
-// reports all faults at once: an Elasticsearch that is away hides no fault of the database.
+// Faults between a configuration and its two servers, before anything runs. Changes nothing, and reports all
+// faults at once: an Elasticsearch that is away hides no fault of the database.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 namespace lockstep {
 
 struct Preflight {
-  std::vector<Finding> findings;     ///< what is insecure, the source's, then Elasticsearch's
-  std::vector<std::string> servers;  ///< who answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
+  std::vector<Finding> findings;     ///< insecure settings: the source's, then Elasticsearch's
+  std::vector<std::string> servers;  ///< the servers that answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
 };
 
 /// Servers that cannot be reached, and views, tracks and mappings that do not fit, are findings, no

@@ -8,7 +8,7 @@ namespace lockstep {
 namespace {
 
 // The loop measures the lag several times a second. One that has not for so long hangs, or waits for a
-// server, and what it knew says nothing of the changes since then.
+// server, and its last knowledge does not cover the changes since then.
 constexpr std::chrono::milliseconds kLagHolds{5'000};
 
 }  // namespace

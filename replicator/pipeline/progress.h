@@ -23,19 +23,19 @@
 namespace lockstep {
 
 enum class PipelineState {
-  kConnecting,               ///< connecting to the source, or taking the lead
-  kStandingBy,               ///< somebody else leads
+  kConnecting,               ///< connecting to the source, or becoming leader
+  kStandingBy,               ///< another process leads
   kBackfilling,              ///< filling a new index, and following changes meanwhile
   kFollowing,                ///< applying changes as they are committed
-  kWaitingForElasticsearch,  ///< it does not answer or refuses; `reason` says why
-  kWaitingForSource,         ///< the source does not answer; `reason` says why
+  kWaitingForElasticsearch,  ///< it does not answer or refuses; `reason` has its error
+  kWaitingForSource,         ///< the source does not answer; `reason` has its error
 };
 
 /// The words of `status`, of its JSON and of the metrics: "connecting", "standing_by", "backfilling",
 /// "following", "waiting_for_elasticsearch", "waiting_for_source".
 std::string_view to_string(PipelineState state);
 
-/// Whether a process in this state holds the lead and replicates, or waits for Elasticsearch to do so.
+/// Whether a process in this state leads and replicates, or waits for Elasticsearch to do so.
 bool replicates(PipelineState state);
 
 /// The state with this word. None: there is no such state.
@@ -49,12 +49,12 @@ struct JobStatus {
   std::int64_t done = 0;                   ///< documents
   std::optional<std::int64_t> total = {};  ///< an estimate; none: unknown
   SteadyTime taken_up_at = {};             ///< when this process took it up
-  std::string trouble = {};                ///< why it cannot go on now; empty: it can
+  std::string trouble = {};                ///< why it cannot continue now; empty: it can
   bool waits = false;                      ///< for a server or its index, so that it does not advance
   bool rests = false;                      ///< between two scans: only time may pass
 };
 
-/// What is being read from the source.
+/// A reading of the source.
 struct Reading {
   std::string what = {};  ///< "rendering documents of posts"; empty: nothing that may take long
   SteadyTime since = {};
@@ -63,38 +63,38 @@ struct Reading {
 /// Counters count since the process began.
 struct IndexProgress {
   std::string alias = {};
-  std::int64_t documents = 0;     ///< written
-  std::int64_t deletes = 0;       ///< deleted
-  std::int64_t superseded = 0;    ///< writes and deletes that found a newer version of ours
-  std::int64_t foreign = 0;       ///< writes and deletes that found a version that something else has given
-  std::int64_t refused = 0;       ///< writes and deletes that Elasticsearch refused for good
-  std::int64_t dead_letters = 0;  ///< in the source now
-  std::int64_t pending = 0;       ///< writes that are read and have no outcome
-  bool set_aside = false;         ///< its view or a job cannot be read, so it is not followed
+  std::int64_t documents = 0;        ///< written
+  std::int64_t deletes = 0;          ///< deleted
+  std::int64_t superseded = 0;       ///< writes and deletes that found a newer version of ours
+  std::int64_t foreign = 0;          ///< writes and deletes that found a version of another program
+  std::int64_t refused = 0;          ///< writes and deletes that Elasticsearch refused for good
+  std::int64_t dead_letters = 0;     ///< in the source now
+  std::int64_t pending = 0;          ///< writes that are read and have no outcome
+  bool set_aside = false;            ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
-  std::optional<DueList> due = {};   ///< what is due of it, as of due_known_at; none: nothing
+  std::optional<DueList> due = {};   ///< its due documents, as of due_known_at; none: nothing is due
   SteadyTime due_known_at{};
-  std::int64_t due_written = 0;  ///< documents of what was due that this process has rendered
+  std::int64_t due_written = 0;  ///< due documents that this process has rendered
   std::vector<JobId> unreadable_jobs = {};
 };
 
-/// A snapshot, by value. Counters count since the process began: a loop that starts again goes on from them.
-/// While `lag_known_at` is {}, lag, pending, outbox_bytes, and an index's dead letters and set_aside are what
-/// the source says of the pipeline; while this process stands by, warnings and freshness, too.
+/// A snapshot, by value. Counters count since the process began: a loop that starts again continues from
+/// them. While `lag_known_at` is {}, lag, pending, outbox_bytes, and an index's dead letters and set_aside
+/// are the source's account of the pipeline; while this process stands by, warnings and freshness, too.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
-  std::string reason;  ///< why it waits, in one line; empty when it does not
-  /// Standing by: why nobody is known to run the pipeline, in one line; empty: somebody does.
+  std::string reason;  ///< why it waits, in one line; empty if it does not
+  /// Standing by: why no process is known to run the pipeline, in one line; empty: one does.
   std::string unled = {};
-  /// Standing by: the state that the process that leads reports, and why it waits. None: nobody is known to
-  /// lead, or its state is none that this lockstep knows.
+  /// Standing by: the state that the process that leads reports, and why it waits. None: no leader is known,
+  /// or this version does not know its state.
   std::optional<PipelineState> leader_state = {};
   std::string leader_reason = {};
   Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;
   /// Documents a second of the jobs that advance, as measured over the last minute at most, in this
-  /// leadership; likewise of what is due.
+  /// leadership; likewise of due documents.
   std::map<JobId, double> job_rates = {};
   std::map<IndexId, double> due_rates = {};
   /// Those that are not over, by alias: why each waits; empty: it does not. None while this process does not
@@ -103,7 +103,7 @@ struct ReplicationProgress {
 
   std::int64_t rows = 0;            ///< outbox rows consumed
   std::int64_t batches = 0;         ///< batches closed
-  bool pending = false;             ///< something is read and not acknowledged, or more is visible
+  bool pending = false;             ///< some work is read and not acknowledged, or more is visible
   std::chrono::microseconds lag{};  ///< age of the oldest row that is not acknowledged; 0: nothing is pending
   SteadyTime lag_known_at{};        ///< when the loop measured `lag`; {}: it has not begun to go round
   /// How well `[slo] lag` was met; none: there is no such objective, or nothing is known yet.
@@ -111,16 +111,16 @@ struct ReplicationProgress {
 
   /// From the time at which a row of the outbox was written, as long as the oldest of its step.
   DelayHistogram acknowledged;
-  DelayHistogram searchable;  ///< only where lockstep refreshes: otherwise it does not learn when
+  DelayHistogram searchable;  ///< only if Lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit
-  std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
-  /// Of rows of the outbox that this process has passed, and whose capture nobody has.
+  std::vector<std::string> warnings = {};  ///< changes in the source since the last `apply`, in words
+  /// Of rows of the outbox that this process has passed, and whose capture no table has.
   std::set<CaptureId> unknown_captures = {};
-  /// This process holds the lead, or held it when it failed.
+  /// This process leads, or led when it failed.
   bool leads = false;
-  /// Why this process ends although nobody asked it to; empty: it does not.
+  /// Why this process ends unasked; empty: it does not.
   std::string fatal = {};
 
   std::int64_t bulk_requests = 0;  ///< finished
@@ -130,30 +130,29 @@ struct ReplicationProgress {
   int most_bulks_in_flight = 0;      ///< that Elasticsearch seems to take now
   std::int64_t most_bulk_bytes = 0;  ///< of a request, likewise
 
-  Reading loop_reads = {};  ///< what the loop waits for
-  Reading job_reads = {};   ///< a job, beside the loop
-  /// What of these takes long, who holds it up and what to do, in one line; empty: nothing does.
+  Reading loop_reads = {};  ///< the loop's present wait
+  Reading job_reads = {};   ///< a job, next to the loop
+  /// The long ones of these, their cause and the remedy, in one line; empty: there are none.
   std::string slow_reading = {};
   SteadyTime slow_since = {};  ///< when that began; {}: nothing takes long
 
   /// When the loop last went round: it asked the source, took an outcome, or tried an absent server again. A
   /// loop that hangs leaves it behind. The watchdog and /healthz judge by it.
   SteadyTime turned_at{};
-  /// When work last went forward: the checkpoint moved, a job advanced, or the source said that nothing is
-  /// pending, and no job does anything but rest. A loop that turns without advancing leaves it behind.
-  /// /readyz judges by it.
+  /// When work last went forward: the checkpoint moved, a job advanced, or the source reported nothing pending
+  /// and the jobs rest. A loop that turns without advancing leaves it behind. /readyz judges by it.
   SteadyTime advanced_at{};
 };
 
-/// Why it waits, or what it reads from the source that takes long; empty: neither.
+/// Why it waits, or its long reading of the source; empty: neither.
 std::string why_it_waits(const ReplicationProgress& progress);
 
 /// Documents written and deleted by this process, in all indices.
 std::int64_t documents_applied(const ReplicationProgress& progress);
 
 /// Whether everything committed longer ago than `objective` is in Elasticsearch, as far as this process
-/// knows: it replicates, no index is set aside, and neither a change nor what is due nor a job that repairs
-/// documents is older. The backfill of a new index is no such job: its documents were not there before.
+/// knows: it replicates, no index is paused, and no change, due document or job that repairs documents is
+/// older. The backfill of a new index is not such a job: its documents were not there before.
 bool is_fresh(const ReplicationProgress& progress, std::chrono::milliseconds objective, SteadyTime now);
 
 /// The JSON that the leader puts into pipeline_status.document; docs/monitoring.md names its keys. The caller
@@ -174,7 +173,7 @@ class ProgressBoard {
   ReplicationProgress progress_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
-/// Says on the board what is being read from the source, for as long as it lives.
+/// Shows on the board the current reading of the source, for as long as it lives.
 class ReadingNote {
  public:
   /// `slot` is loop_reads or job_reads. `board` must outlive this.

@@ -1,4 +1,4 @@
-// Writes what the replication loop knows of itself to the board.
+// Writes the replication loop's state to the board.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace lockstep {
 
 class ProgressReport {
  public:
-  /// Whom it asks. All must outlive it.
+  /// Its collaborators. All must outlive it.
   struct Parts {
     const AppliedPipeline& pipeline;
     Source& source;
@@ -28,31 +28,30 @@ class ProgressReport {
     const Tail& tail;
   };
 
-  /// Counters go on from what `board` has.
+  /// Counters continue from those of `board`.
   ProgressReport(Parts parts, Epoch epoch, ProgressBoard& board);
 
-  /// Counts the dead letters of an index in the source, tells board and writer, and returns them. REQUIRES:
-  /// no transaction is open.
+  /// Counts an index's dead letters in the source, passes the count to board and writer, and returns it.
+  /// REQUIRES: no transaction is open.
   std::int64_t count_dead_letters(IndexId index);
 
-  /// The next update() counts the dead letters of these indices: what was saved may have changed them.
+  /// The next update() counts the dead letters of these indices: the save may have changed them.
   void note_saved(const Acknowledged& saved);
 
   /// The next update() counts the dead letters of all indices that have some: others may have discarded them.
   void recount_dead_letters();
 
-  /// The board shows these, and no others, as jobs that nobody can read.
+  /// The board shows these, and no others, as unreadable jobs.
   void note_unreadable(const std::vector<UnreadableJob>& jobs);
 
-  /// Aliases that do not stand for what searchers should see, in words. Warns of them, of jobs that cannot go
-  /// on, and of a request that Elasticsearch does not answer, at once.
+  /// Aliases that do not point to the index that searchers should see, in words. Warns of them, of jobs that
+  /// cannot continue, and of a request that Elasticsearch does not answer, at once.
   void note_troubles(const std::vector<std::string>& misplaced);
 
   /// Asks the source for the size of the outbox.
   void measure_outbox();
 
-  /// Asks the source what changed there since the last `apply`, and what belongs to nothing. Logs what is
-  /// new.
+  /// Asks the source for its changes since the last `apply`, and for leftovers. Logs new ones.
   void find_differences();
 
   /// Writes everything else.

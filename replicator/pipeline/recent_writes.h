@@ -1,5 +1,5 @@
-// Which versions this process has sent lately: a write that meets a greater version can tell whether that one
-// is its own, and one that has waited, whether its document was deleted meanwhile. Needs the same memory
+// Which versions this process has sent lately: they show a write that meets a greater version whether that
+// one is its own, and one that has waited, whether its document was deleted meanwhile. Needs the same memory
 // however much is written.
 #pragma once
 
@@ -28,7 +28,7 @@ class RecentWrites {
   /// Whose the version is that a write with `version` has met.
   Owner owner_of_newer(std::size_t document, DocumentVersion version) const;
 
-  /// The same of deletions: kOthers where this process has sent none that is newer.
+  /// The same of deletions: kOthers if this process has sent none that is newer.
   Owner owner_of_newer_deletion(std::size_t document, DocumentVersion version) const;
 
  private:

@@ -1,6 +1,6 @@
-// Makes applied documents searchable, for replication.refresh = "after_batch". One request at a time: what is
-// added during a request shares the next one. So many small batches cost no more refreshes than Elasticsearch
-// can do one after the other.
+// Makes applied documents searchable, for replication.refresh = "after_batch". One request at a time:
+// additions during a request share the next one. So many small batches cost no more refreshes than
+// Elasticsearch can do one after the other.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ namespace lockstep {
 /// work (the alias is gone) is logged and counts as done: the documents are applied all the same.
 class Refresher {
  public:
-  /// Calls `on_finished` from its thread when take_finished() has something. `pipeline` must outlive this.
+  /// Calls `on_finished` from its thread when take_finished() has a result. `pipeline` must outlive this.
   Refresher(const AppliedPipeline& pipeline, std::unique_ptr<HttpTransport> transport,
             std::chrono::milliseconds request_timeout, std::function<void()> on_finished);
   /// Cuts off a request that is on its way.

@@ -21,7 +21,7 @@ RefusalLog::RefusalLog(const AppliedPipeline& pipeline) {
 }
 
 void RefusalLog::note(const std::vector<DeadLetter>& refused) {
-  // Field names can come from documents, too: beyond so many kinds only the type is told apart.
+  // Field names can come from documents, too: beyond so many kinds only the type is distinguished.
   constexpr std::size_t kMostKinds = 1'000;
   for (const DeadLetter& letter : refused) {
     const bool in_detail = kinds_.size() < kMostKinds;

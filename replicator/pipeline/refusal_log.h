@@ -1,5 +1,5 @@
-// What the log says of refused documents: how many of which kind, never which values they have. The first of
-// a kind is told at once, the next ones once a minute, in one line.
+// The log's lines about refused documents: how many of which kind, never their values. The first of a kind is
+// logged at once, the next ones once a minute, in one line.
 #pragma once
 
 #include <chrono>

@@ -20,7 +20,7 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
   for (const DeadLetter& letter : acknowledged.refused) ++known[letter.index];
   for (const std::size_t position : fresh) {
     const DeadLetter& letter = acknowledged.refused[position];
-    // An overload says nothing of the mapping or of the view.
+    // An overload is no fault of the mapping or of the view.
     if (letter.status == 0 || may_work_later(letter.status)) continue;
     --known[letter.index];
     Window& window = windows_[letter.index];

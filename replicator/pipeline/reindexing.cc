@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
 constexpr const char* kUnreadable = "its view cannot be read: see `lockstep status`";
-constexpr auto kLookInterval = 4s;  // between looks what the alias stands for
+constexpr auto kLookInterval = 4s;  // between looks at where the alias points
 
 bool is_at_rest(const Reindex& reindex) {
   if (reindex.state == ReindexState::kFailed) return reindex.wish == ReindexWish::kNone;
@@ -46,7 +46,7 @@ AliasState state_of_alias(ElasticsearchClient& client, const Reindex& reindex) {
   return state_of_alias(client, reindex.alias, reindex.live_name, reindex.beside_name);
 }
 
-// What to do while searches do not see the live generation.
+// The remedy while searches do not see the live generation.
 std::string way_out(const AliasState& standing, const Reindex& reindex) {
   const auto command = [&](const std::string& options) {
     return "`lockstep reindex " + options + " " + reindex.alias + "`";
@@ -74,8 +74,8 @@ std::string misplaced(const AliasState& standing, const Reindex& reindex) {
   return why.empty() || has_moved ? "" : why + ": " + way_out(standing, reindex);
 }
 
-// Throws Error when the generation beside is searched, or is all that is left. What is forced is to take the
-// alias away from it, where there is another one.
+// Throws Error if the other generation is searched, or is the only one left. The force takes the alias away
+// from it, if there is another one.
 void require_needless(ElasticsearchClient& client, const Reindex& reindex) {
   const AliasState standing = state_of_alias(client, reindex);
   if (!standing.has_beside || standing.at == std::vector{reindex.live_name}) return;
@@ -189,7 +189,7 @@ bool Reindexing::take_answer() {
   return true;
 }
 
-// What is wrong with one reindex ends neither the others nor the service.
+// A fault of one reindex ends neither the others nor the service.
 void Reindexing::act_or_wait(const Reindex& reindex) {
   try {
     act(reindex);
@@ -270,8 +270,8 @@ void Reindexing::prepare(const Reindex& reindex) {
       });
 }
 
-// Waits include the generation beside in this state. What is due of both is read again: a wait may have ended
-// since that was last looked at. A leader that has come since then may compare the generation again.
+// Waits include the other generation in this state. The due lists of both are read again: a wait may have
+// ended since the last look. A leader that has come since then may compare the generation again.
 void Reindexing::swap(const Reindex& reindex) {
   if (look(reindex)) return;
   parts_.jobs.note_due(parts_.source.changes().due());
@@ -324,7 +324,7 @@ bool Reindexing::look(const Reindex& reindex) {
   return true;
 }
 
-// An index that somebody has deleted cannot be followed on.
+// A deleted index cannot be followed on.
 void Reindexing::judge(const Reindex& reindex, const AliasState& standing) {
   if (!standing.has_beside) return advance(reindex, dropping(reindex.beside_name + " was deleted"));
   Seen& seen = seen_[reindex.id];
@@ -334,7 +334,7 @@ void Reindexing::judge(const Reindex& reindex, const AliasState& standing) {
   if (seen.misplaced.empty() ? is_kept(reindex) : !says_another) note(reindex, seen.misplaced);
 }
 
-// The generation beside, once nobody needs it.
+// The other generation, once it is not needed.
 void Reindexing::let_go(const Reindex& reindex, std::string failure) {
   ask(reindex,
       [this, reindex, failure = std::move(failure)](ElasticsearchClient& client) mutable -> Conclusion {
@@ -359,8 +359,8 @@ bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList
   return beside && (!live || beside->oldest < live->oldest);
 }
 
-// Whether something is still to be written into the generation beside that the live one has. What is due of
-// both comes again and again under load, and is no reason to wait.
+// Whether the other generation still lacks writes that the live one has. Due documents of both come again and
+// again under load, and are no reason to wait.
 bool Reindexing::has_work(const Reindex& reindex, const UnfinishedJobs& jobs) {
   const auto of_beside = [&](const auto& job) { return job.index == *reindex.beside; };
   return std::ranges::any_of(jobs.readable, of_beside) || std::ranges::any_of(jobs.unreadable, of_beside) ||
@@ -401,7 +401,7 @@ std::string Reindexing::too_many_refused_so_far(const Reindex& reindex, const Un
   return "";
 }
 
-// A small index may be full before anybody has looked.
+// A small index may be full before the first look.
 void Reindexing::judge_filled(const Reindex& reindex) {
   const std::int64_t refused = refused_by(*reindex.beside);
   if (refused == 0) return advance(reindex, {ReindexState::kComparing});
@@ -416,7 +416,7 @@ void Reindexing::judge_filled(const Reindex& reindex) {
   });
 }
 
-// Why the alias may not move to the generation beside, apart from what Elasticsearch says; empty: it may.
+// Why the alias may not move to the other generation, apart from Elasticsearch's reasons; empty: it may.
 std::string Reindexing::obstacle(const Reindex& reindex) {
   const IndexId beside = *reindex.beside;
   if (parts_.standing.is_paused(beside)) return kUnreadable;
@@ -435,7 +435,7 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
          "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
 }
 
-// A kept generation continues without what its view got later.
+// A kept generation continues without later columns of its view.
 std::string Reindexing::reshaped(const Reindex& reindex) {
   const AppliedIndex* const beside = parts_.pipeline.find(*reindex.beside);
   if (reindex.was_swapped || beside == nullptr) return "";

@@ -1,17 +1,17 @@
 // Takes reindexes from state to state (source/reindexes.h): a second generation of an index is made, filled
-// beside changes, compared, swapped in, and the other one followed on, so that the way back is as short.
+// while changes continue, compared, swapped in, and the other one followed on, so that the way back is as
+// short.
 //
 // X4. The alias moves only to a generation that has no more to be written than the live one, was compared
 //     with its view, refuses nothing that the live one has and gives everything back as it was written
-//     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. What somebody
-//     forces is refused documents and a moved alias, nothing else. Where the live one is gone there is
-//     nothing to compare with, and the other one takes its place as it is.
-// X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
-//     it can be cut off anywhere, and somebody else goes on.
-// X6. A step that fails is tried again, with its reason in the source; it holds nothing else up.
-// X7. In every state what stands behind the alias is looked at, and said when it is not the live generation.
-//     The other one is given up only when the alias stands for the live one, or when it is neither searched
-//     nor complete.
+//     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. The operator can
+//     force only refused documents and a moved alias. If the live one is gone there is nothing to compare
+//     with, and the other one takes its place as it is.
+// X5. Every step is a row in the source, and finds the remains of an interrupted step in Elasticsearch. So it
+//     can be cut off anywhere, and another process continues.
+// X6. A step that fails is tried again, with its reason in the source; it delays nothing else.
+// X7. In every state the alias is looked at, and reported unless it points to the live generation. The other
+//     one is given up only if the alias points to the live one, or if it is neither searched nor complete.
 #pragma once
 
 #include <chrono>
@@ -37,12 +37,12 @@
 
 namespace lockstep {
 
-/// Whether a generation lacks something that the live one has: it is due of the former since before all that
-/// is due of the latter. Both lists as one snapshot has them. What a change makes due of both has the lesser
-/// number in the live one's, which was there before.
+/// Whether a generation lacks a write that the live one has: it is due of the former since before all due
+/// work of the latter. Both lists as one snapshot has them. A change that makes documents of both due has the
+/// lesser number in the live one's, which was there before.
 bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList>& live);
 
-/// For one thread, the pipeline's. What it asks of Elasticsearch waits in a thread of its own.
+/// For one thread, the pipeline's. Its requests to Elasticsearch wait in a thread of its own.
 class Reindexing {
  public:
   struct Parts {
@@ -57,13 +57,13 @@ class Reindexing {
   /// All of `parts` must outlive this. `on_answer` is called from the other thread.
   Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTransport> transport,
              std::function<void()> on_answer);
-  /// Cuts off what is asked of Elasticsearch.
+  /// Cuts off its requests to Elasticsearch.
   ~Reindexing();
   Reindexing(const Reindexing&) = delete;
   Reindexing& operator=(const Reindexing&) = delete;
 
-  /// Takes the next step of whatever can go on. True: that has changed the pipeline's generations, so it must
-  /// be loaded again. Throws Error when the source cannot be asked, Deposed.
+  /// Takes the next step of every reindex that can continue. True: the pipeline's generations have changed,
+  /// so it must be loaded again. Throws Error if the source cannot be asked, Deposed.
   bool turn();
 
   /// Whether a step since the last call has added jobs.
@@ -75,26 +75,26 @@ class Reindexing {
   /// Whether Elasticsearch is asked, so that the next turn may take its answer.
   bool awaits_answer() const { return asked_.has_value(); }
 
-  /// How many documents a second at most may be written or compared to fill these generations, as of the last
+  /// The most documents a second that may be written or compared to fill these generations, as of the last
   /// turn.
   std::map<IndexId, std::int64_t> max_rates() const;
 
-  /// Which aliases do not stand for the generation that searchers should see, and what to do; as of the last
-  /// look.
+  /// The aliases that do not point to the generation that searchers should see, and the remedy; as of the
+  /// last look.
   std::vector<std::string> misplaced_aliases() const;
 
   /// Which reindexes wait for a person, as of the last turn; empty: none.
   const std::string& stuck() const { return stuck_; }
 
  private:
-  /// What the pipeline's thread does when Elasticsearch has answered.
+  /// The step of the pipeline's thread once Elasticsearch has answered.
   using Conclusion = std::function<void()>;
 
-  /// What the last look at both indices of a reindex found.
+  /// The findings of the last look at both indices of a reindex.
   struct Seen {
     std::optional<SteadyTime> at;
     bool live_is_gone = false;
-    std::string misplaced;    ///< empty: the alias stands for the live generation
+    std::string misplaced;    ///< empty: the alias points to the live generation
     SteadyTime not_before{};  ///< after a failure, so that the others have their turn
   };
 
@@ -141,7 +141,7 @@ class Reindexing {
   std::optional<Asked> asked_;  // uses elasticsearch_
   ReindexId last_asked_;
   std::vector<Reindex> all_;                 // as of the last turn
-  std::map<std::string, std::string> told_;  // what the board has of them
+  std::map<std::string, std::string> told_;  // the board's version of them
   std::map<ReindexId, Seen> seen_;
   bool at_rest_ = true;
   bool changed_pipeline_ = false;

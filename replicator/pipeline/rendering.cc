@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-// Of the documents that fit on average. What is ordered too few costs a round trip, too many a rendering.
+// Of the documents that fit on average. One too few costs a round trip, one too many a rendering.
 constexpr double kMore = 1.25;
 
 // While nothing is known of the documents' size: they may be of megabytes, and all of them are rendered.

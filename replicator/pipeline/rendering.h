@@ -1,6 +1,6 @@
-// Has documents rendered, as many at once as fill a request and no more. The source cuts what it gives at a
-// number of bytes, but it has rendered by then all that it was asked for. So what is asked for follows the
-// size of the documents that came last.
+// Has documents rendered, as many at once as fill a request and no more. The source cuts its answer at a
+// number of bytes, but by then it has rendered everything that it was asked for. So the number asked for
+// follows the size of the last documents.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace lockstep {
 /// So much is rendered before an Elasticsearch that has nothing to do gets it: the rest follows meanwhile.
 inline constexpr std::int64_t kFirstDocuments = 500;
 
-/// How large documents are, by those that came last.
+/// The size of documents, by those that came last.
 class RenderedSize {
  public:
   struct Order {
@@ -23,13 +23,13 @@ class RenderedSize {
     std::int64_t json_bytes = 0;  ///< about; at least 1
   };
 
-  /// What to ask the source for, to fill so many bytes of requests, action lines included.
+  /// The order to the source that fills so many bytes of requests, action lines included.
   Order order(std::size_t room, std::int64_t most_documents) const;
 
   /// Bytes of so many documents in requests, as far as is known: 0 while none has come.
   std::size_t of(std::size_t documents) const;
 
-  /// What a step had before an order was carried out, and what it has now.
+  /// A step's size before an order was carried out, and its present one.
   void came(const StepSize& before, const StepSize& after);
 
  private:
@@ -41,7 +41,7 @@ class RenderedSize {
 class Rendering {
  public:
   /// Until the step has at least most of `full_bytes`, or so many documents more, or no ids are left. Takes
-  /// from `ids` what it has rendered. `sink` sees each document, too.
+  /// the rendered ones from `ids`. `sink` sees each document, too.
   void render(SourceTransaction& transaction, const AppliedIndex& index, DocumentIds& ids,
               StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents,
               const DocumentSink& sink = {});
@@ -57,7 +57,7 @@ class Rendering {
   RenderedSize size_;
 };
 
-/// Whether so many bytes are enough, where `full` would be full: what is missing is worth no round trip.
+/// Whether so many bytes are enough, if `full` would be full: the rest is worth no round trip.
 bool is_nearly_full(std::size_t bytes, std::size_t full);
 
 }  // namespace lockstep

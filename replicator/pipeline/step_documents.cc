@@ -105,7 +105,7 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
     return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
   };
   if (!document.json && !can_be_document_id(document.id)) {
-    // Elasticsearch never had it. Only its dead letter has to go; what was shortened for it names no row.
+    // Elasticsearch never had it. Only its dead letter has to go; a shortened id names no row.
     if (!is_shortened(document.id))
       never_written_.push_back(
           {index.id, DocumentId{storable(std::string(document.id))}, "", write_version_});

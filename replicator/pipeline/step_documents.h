@@ -1,8 +1,8 @@
-// Gathers the documents of one step into bulk requests: what is written, what is deleted, and what cannot be
-// written and becomes a dead letter at once.
+// Gathers the documents of one step into bulk requests: the writes, the deletes, and the documents that
+// cannot be written and become dead letters at once.
 //
-// W2. Within a step, deletes under old routings have a lower version than the writes. Where both reach the
-//     same shard, a repeated delete does not undo the write.
+// W2. Within a step, deletes under old routings have a lower version than the writes. If both reach the same
+//     shard, a repeated delete does not undo the write.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Which steps end with a refresh, and of which indices (W3, document_writer.h). A step's refresh counts as
-// one more of its bulks, so it is complete when what it has written is searchable.
+// one more of its bulks, so it is complete once its writes are searchable.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ class StepRefreshes {
   void use(Refresher& refresher) { refresher_ = &refresher; }
   bool is_on() const { return refresher_ != nullptr; }
 
-  /// Takes note of what the next step of the lane writes, and returns which indices are to be refreshed when
+  /// Takes note of the documents of the lane's next step, and returns which indices are to be refreshed when
   /// it is applied; none: it needs no refresh. Pages of a job are refreshed together, at its end, and
-  /// likewise the steps of a page of what is due.
+  /// likewise the steps of a page of due documents.
   std::optional<std::set<IndexId>> note(Lane lane, const std::vector<BulkRequest>& requests,
                                         const StepEnd& end);
 
   /// The step, whose number is known now, needs this refresh.
   void add(StepId step, std::set<IndexId> indices) { to_refresh_.push_back({step, std::move(indices)}); }
 
-  /// Has those steps refreshed of which all else is complete, and completes those that are searchable.
+  /// Has the steps refreshed that are complete otherwise, and completes the searchable ones.
   void advance(Acknowledgements& acknowledgements);
 
   /// How long the tail's rows took until all of their step was applied, since the last call.

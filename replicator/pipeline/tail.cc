@@ -26,9 +26,8 @@ constexpr std::chrono::milliseconds kHalfFor{10};
 // Nagle, RFC 896)
 constexpr std::chrono::milliseconds kGatherFor{5};
 
-// What one index may take of the tail's time. One with a routing would be read on the same connection by a
-// job, too, so it has to be set aside, and compared when it can be read again: that costs more than to wait a
-// while.
+// One index's share of the tail's time. One with a routing would be read on the same connection by a job,
+// too, so it has to be paused, and compared when it can be read again: that costs more than a wait.
 constexpr std::chrono::milliseconds kLongestReading{4'000};
 constexpr std::chrono::milliseconds kLongestRoutedReading{10'000};
 
@@ -38,7 +37,7 @@ constexpr std::size_t kMostBytes = 8UL * 1024 * 1024;
 constexpr std::string_view kLarge = "not many documents, but large ones";
 
 // Long values, such as addresses of pages, that are more than this together are not looked up here: the
-// statement that names them all takes long to send and to read, whatever it finds.
+// statement with all of them takes long to send and to read, whatever it finds.
 constexpr std::size_t kMostValueBytes = 1024 * 1024;
 
 using CapturedChanges = std::vector<CapturedChange>;
@@ -66,8 +65,8 @@ CapturedChanges take_long(CapturedChanges& changes) {
   return taken;
 }
 
-// Whether any row may have changed. The changes of rows stay: what a dead leader had on its way of them may
-// land when a look at all documents is over.
+// Whether any row may have changed. The changes of rows stay: a dead leader's writes of them may land when a
+// look at all documents is over.
 bool take_everything(CapturedChanges& changes) {
   bool is_any = false;
   for (CapturedChange& change : changes) is_any |= std::exchange(change.everything, false);
@@ -208,8 +207,8 @@ std::int64_t Tail::most_at_once(IndexId index, const std::vector<CapturedChange>
   return std::min(fan_out_threshold_, kSmallDocuments + kSmallDocumentsOfValue * values);
 }
 
-// The small changes that came with a large one: half by half, a page of documents at most. What is large, or
-// not looked at in time, becomes due.
+// The small changes that came with a large one: half by half, a page of documents at most. Large ones, and
+// those not looked at in time, become due.
 void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
                     const std::vector<CapturedChange>& changes, std::int64_t room) {
   const auto end = steady_now() + kSeparateFor;
@@ -243,7 +242,7 @@ void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
   if (!small.empty()) pieces_.push_back({&index, std::move(small)});
 }
 
-// Which indices the transaction concerns nobody knows yet.
+// Which indices the transaction concerns is not known yet.
 void Tail::make_due(SourceTransaction& transaction, const LargeTransaction& large) {
   for (const AppliedIndex& index : pipeline_.indices) {
     const auto add = [&] { transaction.add_due_transaction(index, large, version_); };
@@ -256,7 +255,7 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
     if (standing_.is_paused(index.id)) continue;  // it will be compared
     std::vector<CapturedChange> own = of_index(index, changes);
     if (take_everything(own)) {
-      // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
+      // The rows of a truncated table are gone. Only a look at all documents shows which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
         transaction.add_job(index.id, kind, std::string(kEverythingChanged));
     }
@@ -277,7 +276,7 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
   }
 }
 
-// The documents of what becomes due are found when the index takes writes again, or beside the tail when its
+// The documents that become due are found when the index takes writes again, or alongside the tail if its
 // view is slow, or it is slow to write. After many such chunks a comparison of the whole index is less work,
 // and nothing more is written down.
 bool Tail::follows(SourceTransaction& transaction, const AppliedIndex& index,

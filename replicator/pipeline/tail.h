@@ -1,4 +1,4 @@
-// Follows the changes: reads what has become visible, finds and renders the documents, and hands them to the
+// Follows the changes: reads newly visible changes, finds and renders the documents, and hands them to the
 // writer, a bounded number of them in each transaction.
 #pragma once
 
@@ -26,23 +26,23 @@ namespace lockstep {
 
 class Tail {
  public:
-  /// Goes on at the checkpoint. `is_due`: whether something of an index is due. All references must outlive
+  /// Continues at the checkpoint. `is_due`: whether anything of an index is due. All references must outlive
   /// this.
   Tail(const Config& config, const AppliedPipeline& pipeline, Standing& standing, ChangeLog& changes,
        DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
        std::function<bool(IndexId)> is_due);
 
-  /// One transaction: true when it found work. False: nothing was committed since the last turn, the writer
-  /// has no room for documents now, or changes gather behind those that were sent just before. When a view
-  /// takes too long (reading_limit.h), the changes of its index become due for a while; of an index with a
-  /// routing it throws a ViewError.
+  /// One transaction: true if it found work. False: nothing was committed since the last turn, the writer has
+  /// no room for documents now, or changes gather behind those that were sent just before. If a view takes
+  /// too long (reading_limit.h), the changes of its index become due for a while; of an index with a routing
+  /// it throws a ViewError.
   bool turn();
 
-  /// Goes back to where it was before a turn that has thrown a ViewError, and forgets what it has in hand.
-  /// What was handed over already is written once more.
+  /// Goes back to its place before a turn that has thrown a ViewError, and forgets the changes in hand. Those
+  /// handed over already are written once more.
   void rewind();
 
-  /// Whether the last turn saw the end of what was committed then.
+  /// Whether the last turn saw the end of the changes committed until then.
   bool at_end() const { return at_end_; }
 
   /// Everything up to here has been read. When idle(), everything has been handed over too, though perhaps
@@ -52,7 +52,7 @@ class Tail {
 
   std::int64_t batches() const { return batches_; }
 
-  /// Of rows that it has passed, and that something else than a trigger of ours has written.
+  /// Of rows that it has passed, and that no trigger of ours has written.
   const std::set<CaptureId>& unknown_captures() const { return unknown_captures_; }
 
  private:
@@ -65,7 +65,7 @@ class Tail {
   bool step();
   bool read(SourceTransaction& transaction);
   void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
-  /// How many documents changes of the index may lead to that are written at once.
+  /// The number of documents, led to by changes of the index, that are written at once.
   std::int64_t most_at_once(IndexId index, const std::vector<CapturedChange>& changes) const;
   void separate(SourceTransaction& transaction, const AppliedIndex& index,
                 const std::vector<CapturedChange>& changes, std::int64_t room);
@@ -73,7 +73,7 @@ class Tail {
   /// Whether the index is followed at once. If not, its changes become due, or it is paused.
   bool follows(SourceTransaction& transaction, const AppliedIndex& index,
                const std::function<void()>& make_due);
-  /// What is left of the piece becomes due.
+  /// The rest of the piece becomes due.
   void step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason);
   void render(SourceTransaction& transaction, StepDocuments& documents);
   void render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,
@@ -95,9 +95,9 @@ class Tail {
 
   Position position_;           // read up to here
   DocumentVersion version_;     // of the step in hand
-  Position chunk_begin_;        // where the chunk that was read last begins
+  Position chunk_begin_;        // the beginning of the last chunk
   std::deque<Piece> pieces_;    // of the chunk that was read last
-  StepEnd end_;                 // what holds when the last of pieces_ is acknowledged
+  StepEnd end_;                 // takes effect once the last of pieces_ is acknowledged
   bool is_first_step_ = false;  // of the first chunk after a rest
   std::map<IndexId, Rendering> renderings_;
   std::vector<std::pair<IndexId, std::string>> to_pause_;  // by the transaction that is open, and why

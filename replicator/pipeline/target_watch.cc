@@ -152,7 +152,7 @@ bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceM
   return !is_later(*marked);
 }
 
-// False: it is fit now. It is so when it takes a mark, too. What its alias stands for is compared anyway.
+// False: it is fit now. It is fit once it takes a mark, too. The index behind its alias is compared anyway.
 bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& newest) {
   try {
     const std::optional<MarkedIndex> marked = read(index);
@@ -170,8 +170,8 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
   return false;
 }
 
-// None for a generation beside another that somebody has deleted: that ends its reindex (reindexing.h).
-// Throws Error (no server) for what is not this pipeline's, for no index and for several.
+// None for a deleted generation next to another: that ends its reindex (reindexing.h). Throws Error (no
+// server) for an index that is not this pipeline's, for none and for several.
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
   const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
   if (found.empty() && index.beside) return std::nullopt;

@@ -1,5 +1,5 @@
 // Looks now and then whether the indices are still the ones that the leader began with and carry its epoch.
-// Notes in them how far the source has come, so that the next leader can tell when one side has gone back
+// Notes in them how far the source has come, so that the next leader notices if one side has gone back
 // (leadership.h).
 //
 // A process that was stopped with a request in its hand, for longer than Elasticsearch remembers a deletion
@@ -27,8 +27,8 @@
 
 namespace lockstep {
 
-/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up. An index that does not
-/// answer is asked again later.
+/// Has a thread of its own, so that an Elasticsearch that hangs delays nothing. An index that does not answer
+/// is asked again later.
 class TargetWatch {
  public:
   /// `targets` are the uuids of the real indices, or kUnknownTarget for those that were unfit
@@ -51,19 +51,19 @@ class TargetWatch {
   /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error when another index stands behind an alias than at the beginning, none, or
-  /// several, when what stands there is not this pipeline's any more, and when an unfit index has become fit;
-  /// Deposed when a later epoch writes there. The lead must be taken again.
+  /// Throws a retryable Error if another index is behind an alias than at the beginning, none, or several, if
+  /// the one there is not this pipeline's any more, and if an unfit index has become fit; Deposed if a later
+  /// epoch writes there. The process must become leader again.
   void require_same_targets();
 
-  /// The indices that were fit at the beginning, and whose aliases stand for nothing now, or for something
-  /// that is not this pipeline's.
+  /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to an index that
+  /// is not this pipeline's.
   std::set<IndexId> lost();
 
-  /// Why indices are unfit, of those that were unfit at the beginning: what the last look found.
+  /// Why indices are unfit, of those that were unfit at the beginning: by the last look.
   std::map<IndexId, std::string> unfit();
 
-  /// SourceMark::place of the later leader that has deposed this one; none: nobody has.
+  /// SourceMark::place of the later leader that has deposed this one; none: there is none.
   std::optional<std::string> place_of_later_leader();
 
  private:
@@ -88,7 +88,7 @@ class TargetWatch {
   std::optional<SourceMark> to_note_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<SourceMark> newest_ LOCKSTEP_GUARDED_BY(mutex_);  // the last that was to be noted
   bool is_noted_ LOCKSTEP_GUARDED_BY(mutex_) = true;              // nothing is left to note
-  /// The index that is not what it was at the beginning, and how.
+  /// The index that differs from the one at the beginning, and how.
   std::string replaced_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<std::string> later_ LOCKSTEP_GUARDED_BY(mutex_);     // the place of a later leader's source
   std::map<IndexId, std::string> lost_ LOCKSTEP_GUARDED_BY(mutex_);  // why

@@ -31,7 +31,7 @@ class VersionCounter {
     return DocumentVersion(epoch_, (counter_ + 1) * kVersionsEach);
   }
 
-  /// From now on the counter's versions are above `version`, which something else has given to a document.
+  /// From now on the counter's versions are above `version`, which another program has given to a document.
   /// The counter only rises, so V1 stands. False, and nothing is done: only a later epoch is above it, or the
   /// jump would take more than half of this epoch's numbers.
   bool rise_above(DocumentVersion version) {

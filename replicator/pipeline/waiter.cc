@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPause{2};
 constexpr milliseconds kLongestPause{100};
 constexpr milliseconds kAfterTrouble{250};
-constexpr milliseconds kLedInterval{1'000};      // between checks whether somebody leads
+constexpr milliseconds kLedInterval{1'000};      // between checks for a leader
 constexpr milliseconds kLeastForRefresh{1'000};  // even when the time is nearly over
 constexpr std::size_t kKeptWatches = 2;
 
@@ -46,7 +46,7 @@ class Waiter::Course {
   }
 
   WaitAnswer run() {
-    // The first look does not ask who leads: most waits are over before that matters.
+    // The first look does not ask for the leader: most waits are over before that matters.
     Every led(kLedInterval, begun_);
     while (!stop_.stop_requested()) {
       milliseconds pause = pause_after(now() - begun_);
@@ -182,8 +182,8 @@ class Waiter::Course {
   std::string reason_;
   bool applied_ = false;
   bool has_looked_ = false;
-  std::string unled_;         // why nobody leads; empty: somebody does
-  std::string leader_waits_;  // what it waits for, as it says
+  std::string unled_;         // why there is no leader; empty: there is one
+  std::string leader_waits_;  // the leader's own reason to wait
 };
 
 Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, Searched searched,

@@ -1,5 +1,5 @@
-// Waits until Elasticsearch has what was committed: `lockstep wait` and POST /wait. It follows what the
-// leader saves (source/applied_watch.h), so it works beside any leader, on whatever machine.
+// Waits until Elasticsearch has everything that was committed: `lockstep wait` and POST /wait. It follows the
+// leader's saves (source/applied_watch.h), so it works with any leader, on any machine.
 #pragma once
 
 #include <chrono>
@@ -46,12 +46,11 @@ class Waiter {
   /// Called now and then with why it waits.
   using Progress = std::function<void(const std::string& reason)>;
 
-  /// What a wait that is not over says of who leads.
+  /// How an unfinished wait describes the leader.
   struct Words {
     std::function<std::string()>
-        no_leader_reason;  ///< with what to do; asked about once a second while nobody leads
-    std::function<std::string()>
-        leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
+        no_leader_reason;  ///< with the remedy; asked about once a second while there is no leader
+    std::function<std::string()> leader_waits;  ///< the leader's own wait; empty: none; asked at the end
   };
 
   /// A wait with a refresh refreshes the aliases. It is not over while one of them points to an index without
@@ -64,8 +63,8 @@ class Waiter {
   Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, Searched searched,
          std::chrono::milliseconds request_timeout, Words words);
 
-  /// Waits for servers that are away, too. Throws UsageError when the pipeline has not been applied, Error
-  /// when a retry makes no sense.
+  /// Waits for servers that are away, too. Throws UsageError if the pipeline has not been applied, Error if a
+  /// retry makes no sense.
   WaitAnswer wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop);
 
  private:

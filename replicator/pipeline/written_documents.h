@@ -1,5 +1,5 @@
-// Which version of documents Elasticsearch has acknowledged lately, so that what became due before need not
-// be written once more (U2, source/outbox/due.h).
+// Which version of documents Elasticsearch has acknowledged lately, so that documents that became due before
+// need not be written once more (U2, source/outbox/due.h).
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ class CaughtSignals {
     bool from_terminal = false;  ///< the kernel sent it to the terminal's whole foreground group
   };
 
-  int descriptor() const { return descriptor_; }  ///< readable when next() has something
+  int descriptor() const { return descriptor_; }  ///< readable when next() has a signal
   std::optional<Caught> next();
   const sigset_t& mask_before() const { return before_; }
 

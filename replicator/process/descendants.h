@@ -2,8 +2,8 @@
 // process groups and sessions, or left behind by parents that have ended. A process that adopts orphans
 // (PR_SET_CHILD_SUBREAPER) keeps those below it, too.
 //
-// What it cannot reach: a process of another user, and one that somebody else starts on request (systemd-run,
-// a container's daemon, at).
+// Out of its reach: a process of another user, and one that a service starts on request (systemd-run, a
+// container's daemon, at).
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ std::vector<pid_t> descendants();
 void signal_descendants(int number, pid_t spared = 0);
 
 /// Ends all of them: by SIGTERM, and from `kill_at` on by SIGKILL. Reaps this process's children. Returns
-/// false when some could not be ended within seconds. REQUIRES: this process has adopted orphans.
+/// false if some could not be ended within seconds. REQUIRES: this process has adopted orphans.
 bool end_descendants(SteadyTime kill_at);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// An event that poll() can wait for: something that one thread tells another.
+// An event that poll() can wait for: a signal from one thread to another.
 #pragma once
 
 namespace lockstep {

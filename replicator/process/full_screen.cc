@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[2J";  // the other screen, without a cursor
 constexpr std::string_view kLeave = "\033[?25h\033[?1049l";
 constexpr std::string_view kHome = "\033[H";
-constexpr std::string_view kClearLine = "\033[K";  // what is behind
+constexpr std::string_view kClearLine = "\033[K";  // the rest of the line
 constexpr std::string_view kClearBelow = "\033[J";
 
 }  // namespace

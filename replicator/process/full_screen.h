@@ -1,5 +1,5 @@
-// The whole terminal for one command that redraws itself: no scrolling, no echo, keys without Enter. What was
-// there before comes back at the end.
+// The whole terminal for one command that redraws itself: no scrolling, no echo, keys without Enter. The
+// former contents come back at the end.
 #pragma once
 
 #include <termios.h>
@@ -28,7 +28,7 @@ class FullScreen {
   };
   Size size() const;
 
-  /// Replaces what is shown, line by line and without flicker. `text` has at most size().lines lines.
+  /// Replaces the screen, line by line and without flicker. `text` has at most size().lines lines.
   void draw(const std::string& text);
 
   /// Waits for a key, a stop request or `patience`. None: no key was pressed. Standard input that is no

@@ -1,6 +1,6 @@
-// The files, pipes and sockets with which this process was started, told from those that it has opened since.
-// A command gets the former, as from flock(1), and none of the latter: a library opens sockets that an exec()
-// would pass on, such as libcurl, which has no option for all of them.
+// The files, pipes and sockets with which this process was started, as opposed to those that it has opened
+// since. A command gets the former, as from flock(1), and none of the latter: a library opens sockets that an
+// exec() would pass on, such as libcurl, which has no option for all of them.
 #pragma once
 
 #include <vector>

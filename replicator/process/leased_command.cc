@@ -132,7 +132,8 @@ void LeasedCommand::start(const InheritedDescriptors& inherited, Start& start) {
   if (pid_ == 0) {
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
-    // Also what keeps the other end of `alive` open, and sockets: a server sees them close when we die.
+    // Also descriptors that keep the other end of `alive` open, and sockets: a server sees them close when we
+    // die.
     inherited.close_others({alive[0], failure[1]});
     guard(argv.data(), envp.data(), alive[0], failure[1]);
   }
@@ -194,7 +195,7 @@ void LeasedCommand::guard(char* const* argv, char* const* envp, int alive, int f
       ::_exit(128 + SIGKILL);
     }
     if (now >= end()) {
-      // Whoever should have ended the command is stopped, or the command ignores SIGTERM.
+      // The process that should have ended the command is stopped, or the command ignores SIGTERM.
       shared_->expired = true;
       end_descendants(shared_->good_until);
       ::_exit(128 + SIGKILL);
@@ -293,7 +294,7 @@ std::optional<int> LeasedCommand::reap() {
 void LeasedCommand::stop_with_child() {
   hand_terminal_to(terminal_, ::getpgrp());
   ::kill(::getpid(), SIGSTOP);
-  if (SystemClock().now() >= shared_->good_until.load()) return;  // it is ended without going on
+  if (SystemClock().now() >= shared_->good_until.load()) return;  // it is ended without continuing
   hand_terminal_to(terminal_, pid_);
   signal_child(SIGCONT);
 }

@@ -4,16 +4,16 @@
 //   lockstep ── guard ── COMMAND ── …
 //
 // The guard is a fork of us that waits for the command. Orphans below it become its children. When the
-// command has ended it ends what the command has left running, and then itself with the command's exit code.
-// When we die, by SIGKILL or otherwise, it ends the command and all below it at once, and when we are stopped
-// before the lease ends. So nothing but SIGSTOP for itself stops it, and it knows the end of the lease from
-// its start. When the guard is killed, we end them: orphans become our children then. When both are killed at
-// once, the command dies with the guard, and what it has started can go on. Another user's processes, and
-// what a service starts on request, are out of reach (descendants.h).
+// command has ended it ends the processes that the command has left, and then itself with the command's exit
+// code. When we die, by SIGKILL or otherwise, it ends the command and all below it at once, and when we are
+// stopped before the lease ends. So nothing but SIGSTOP for itself stops it, and it knows the end of the
+// lease from its start. When the guard is killed, we end them: orphans become our children then. When both
+// are killed at once, the command dies with the guard, and the processes that it has started can continue.
+// Another user's processes, and those that a service starts on request, are out of reach (descendants.h).
 //
-// The guard leads a process group of its own, with the command in it. Only where the terminal's foreground
-// group is not ours to change (in a script, in a pipeline) does the command stay in that group; the guard
-// leaves it, so that what stops or kills the whole group spares the guard.
+// The guard leads a process group of its own, with the command in it. Only if the terminal's foreground group
+// is not ours to change (in a script, in a pipeline) does the command stay in that group; the guard leaves
+// it, so that a stop or kill of the whole group spares the guard.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,8 @@
 
 namespace lockstep {
 
-/// The longest time between SIGTERM and SIGKILL. It is short, since somebody else may have the lock, or waits
-/// for it.
+/// The longest time between SIGTERM and SIGKILL. It is short, since another process may have the lock, or
+/// waits for it.
 inline constexpr std::chrono::seconds kTermination{2};
 
 /// The command could not be started.
@@ -42,7 +42,7 @@ class NotStarted : public Error {
  public:
   NotStarted(const std::string& command, int error);
 
-  /// What a shell makes of it: 127 when there is no such command, else 126.
+  /// As in a shell: 127 if there is no such command, else 126.
   int exit_code() const { return exit_code_; }
 
  private:
@@ -65,7 +65,7 @@ class LeasedCommand {
   LeasedCommand(const LeasedCommand&) = delete;
   LeasedCommand& operator=(const LeasedCommand&) = delete;
 
-  /// Says, from any thread, that the lease is lost: wait() ends the command.
+  /// Reports, from any thread, that the lease is lost: wait() ends the command.
   void lose();
 
   /// Passes signals on until the command and all that it has started have ended. Returns its exit code, or
@@ -76,11 +76,11 @@ class LeasedCommand {
   /// Whether we ended it because the lease was lost.
   bool ended_by_us() const { return kill_at_.has_value() || shared_->expired.load(); }
 
-  /// The signal by which somebody killed the guard; the command was ended then.
+  /// The signal that killed the guard, if one did; the command was ended then.
   std::optional<int> guard_killed() const { return guard_killed_; }
 
  private:
-  /// What we and the guard share.
+  /// The memory shared with the guard.
   struct Shared {
     std::atomic<pid_t> command = 0;
     std::atomic<SteadyTime> good_until = {};

@@ -1,4 +1,4 @@
-// Standard input, output and error, which whoever starts a program may have closed.
+// Standard input, output and error, which the caller of a program may have closed.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace lockstep {
 /// yet.
 void open_standard_files();
 
-/// All of standard input, or its beginning when that is longer than `limit` bytes. Throws Error when it
-/// cannot be read to its end.
+/// All of standard input, or its beginning if that is longer than `limit` bytes. Throws Error if it cannot
+/// be read to its end.
 std::string read_standard_input(std::size_t limit);
 
 }  // namespace lockstep

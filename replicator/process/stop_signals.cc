@@ -12,14 +12,14 @@
 namespace lockstep {
 namespace {
 
-// A signal handler reaches nothing but globals. What is written there wakes the waiter.
+// A signal handler reaches nothing but globals. A write there wakes the waiter.
 int wake_descriptor = -1;
 constexpr std::uint64_t kSignalled = 1;
 constexpr std::uint64_t kDone = 1'000;  // a counter's sum: greater than any number of signals
 
 void ask_to_stop(int) {
   const int error = errno;
-  // The next signal does what it does by default: it ends the process.
+  // The next signal has its default effect: it ends the process.
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
   ::alarm(static_cast<unsigned>(kStopDeadline.count()));

@@ -1,7 +1,6 @@
 // SIGTERM and SIGINT as a request to stop, for a command that runs until it is stopped. The first signal
 // asks. The second one ends the process at once, and so does a deadline: whatever hangs (a cut connection, a
-// server that does not answer), the process is gone in time. Whoever comes next does again what was not
-// acknowledged.
+// server that does not answer), the process ends in time. The next process repeats unacknowledged work.
 #pragma once
 
 #include <chrono>

@@ -34,7 +34,7 @@ bool CertificateWatch::look_at_all() {
       const MutexLock lock(mutex_);
       expiries_[certificate->server] = certificate->expires;
     } catch (const std::exception& error) {
-      // Whoever writes to the server says that it is away.
+      // The writer to the server reports that it is away.
       spdlog::debug("{}", error.what());
       all = false;
     }

@@ -32,7 +32,7 @@ void CredentialWatch::run(const std::stop_token& stop) {
   while (pause(interval_, stop)) {
     const std::shared_ptr<const Config> now = live_.values().config;
     Stamps stamps = stamps_of(*now);
-    const bool reloaded = now != config_;  // by somebody else, who has read the files
+    const bool reloaded = now != config_;  // by another process, which has read the files
     const bool changed = stamps != seen_;
     config_ = now;
     seen_ = std::move(stamps);

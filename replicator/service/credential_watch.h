@@ -1,5 +1,6 @@
-// Secrets and certificates are rotated by whoever writes their files: a configuration manager, Kubernetes, a
-// timer. This looks every two seconds whether one has changed, so that nobody has to restart or reload.
+// Secrets and certificates are rotated by the program that writes their files: a configuration manager,
+// Kubernetes, a timer. This looks every two seconds whether one has changed, so that no restart or reload is
+// needed.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// What `lockstep status --json` and the status page have of what is due of an index.
+// An index's due work in `lockstep status --json` and the status page.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// How long what is due still takes at this rate. None: its documents are not all found yet, or the rate is
+/// How long the due work still takes at this rate. None: its documents are not all found yet, or the rate is
 /// 0.
 std::optional<std::chrono::milliseconds> time_left(const DueList& due, double documents_per_second);
 

@@ -33,7 +33,7 @@ void FreshnessKeeper::go_on_from(const std::optional<LeaderReport>& last, WallTi
   const MutexLock lock(mutex_);
   if (!notes_ || (published && notes_->until() < published->until()))
     notes_ = published ? std::move(*published) : Freshness(objective_, now);
-  notes_->note(now, false);  // nobody led since then
+  notes_->note(now, false);  // there was no leader since then
 }
 
 void FreshnessKeeper::note(const ReplicationProgress& progress, SteadyTime now, WallTime at) {

@@ -1,4 +1,4 @@
-// Keeps what the leader notes of its objective, `[slo] lag`: from the last leader's report to the next one's.
+// Keeps the leader's notes on its objective, `[slo] lag`: from the last leader's report to the next one's.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@ class FreshnessKeeper {
  public:
   explicit FreshnessKeeper(std::chrono::milliseconds objective);
 
-  /// Goes on from the last leader's report, or begins anew when there is none, when its objective was
-  /// another, or when it cannot be read, which it logs. What this process has noted stays if it is later. The
-  /// time since then is missed.
+  /// Continues from the last leader's report, or starts afresh if there is none, if its objective was
+  /// another, or if it cannot be read, which it logs. This process's notes stay if they are later. The time
+  /// since then is missed.
   void go_on_from(const std::optional<LeaderReport>& last, WallTime now);
 
-  /// Notes what the board of a leader says. Does nothing before go_on_from().
+  /// Notes the state on a leader's board. Does nothing before go_on_from().
   void note(const ReplicationProgress& progress, SteadyTime now, WallTime at);
 
   /// For the leader's report. None: go_on_from() was not called.
   std::optional<Freshness> notes() const;
 
-  /// What is known now, from this process's notes alone.
+  /// The present report, from this process's notes alone.
   std::optional<FreshnessReport> report(WallTime now) const;
 
  private:

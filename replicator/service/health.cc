@@ -23,7 +23,7 @@ bool is_up(const ReplicationProgress& progress) {
 
 namespace {
 
-// Whatever the verdict: what takes long keeps somebody waiting.
+// Under any verdict: a long reading keeps a client waiting.
 Health with_slow_reading(Health health, const ReplicationProgress& progress) {
   if (!progress.slow_reading.empty()) health.reason += ": " + progress.slow_reading;
   return health;

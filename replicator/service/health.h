@@ -11,7 +11,7 @@ namespace lockstep {
 /// A loop that has not turned for so long hangs. Longer than any single statement or request takes.
 inline constexpr std::chrono::minutes kHungAfter{5};
 
-/// A pipeline that has something to do and makes no progress for so long is not ready.
+/// A pipeline that has work and makes no progress for so long is not ready.
 inline constexpr std::chrono::seconds kStuckAfter{30};
 
 enum class Verdict { kGood, kBad };

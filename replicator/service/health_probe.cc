@@ -10,7 +10,7 @@ namespace {
 constexpr int kPatienceSeconds = 2;
 constexpr int kOk = 200;
 
-// An address to connect to: who listens on all of them listens on the loopback one, too.
+// An address to connect to: a server that listens on all of them listens on the loopback one, too.
 std::string reachable(std::string host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host == "0.0.0.0") return "127.0.0.1";

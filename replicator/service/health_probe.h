@@ -10,10 +10,10 @@ namespace lockstep {
 
 struct ProbeAnswer {
   Verdict verdict = Verdict::kGood;
-  std::string text;  ///< what the service says, in one line
+  std::string text;  ///< the service's answer, in one line
 };
 
-/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error when nothing
+/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error if nothing
 /// answers within two seconds.
 ProbeAnswer ask_health(const std::string& listen, const std::string& path);
 

@@ -1,6 +1,6 @@
-// Tells systemd how the pipeline is: that it is ready, as soon as both servers have been reached or another
-// process leads; its status line once a second; and that it lives, as long as the replication loop turns. If
-// the loop hangs, systemd restarts the process.
+// Reports the pipeline's state to systemd: that it is ready, as soon as both servers have been reached or
+// another process leads; its status line once a second; and that it lives, as long as the replication loop
+// turns. If the loop hangs, systemd restarts the process.
 #pragma once
 
 #include <chrono>

@@ -14,7 +14,7 @@ std::int64_t step_of(WallTime at) {
 void History::add(WallTime at, const Sample& sample) {
   const MutexLock lock(mutex_);
   std::int64_t number = step_of(at);
-  // What came before has a time that is still to come.
+  // Earlier steps have a time that is still to come.
   if (!steps_.empty() && steps_.back().number > number + 1) steps_.clear();
   if (!steps_.empty()) number = std::max(number, steps_.back().number);
   if (steps_.empty() || steps_.back().number < number) steps_.push_back({.number = number});

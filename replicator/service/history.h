@@ -18,19 +18,20 @@ class History {
   static constexpr std::chrono::seconds kStep{10};
   static constexpr std::int64_t kSteps = 360;
 
-  /// How a pipeline is at one moment.
+  /// A pipeline's state at one moment.
   struct Sample {
     std::chrono::microseconds lag{};        ///< as ReplicationProgress has it
     std::optional<std::int64_t> documents;  ///< written and deleted by this process; none: another one writes
   };
 
-  /// One step. None: nobody knows, because the process did not run, or had lost a server.
+  /// One step. None: unknown, because the process did not run, or had lost a server.
   struct Point {
     std::optional<double> lag_seconds;           ///< the longest
     std::optional<double> documents_per_second;  ///< on average
   };
 
-  /// Adds what is so now. Call it about once a second. After a clock was put back the history begins anew.
+  /// Adds the present sample. Call it about once a second. After a clock was put back the history starts
+  /// afresh.
   void add(WallTime at, const Sample& sample);
 
   /// The steps of the hour until now, the oldest first, the one that is not over last: always kSteps.

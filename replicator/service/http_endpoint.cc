@@ -13,7 +13,7 @@
 namespace lockstep {
 namespace {
 
-constexpr int kSpareWorkers = 2;  // say that too many wait
+constexpr int kSpareWorkers = 2;  // answer that too many wait
 
 const WaitEndpoint::Reply kHasBody{
     400, "{\"applied\":false,\"error\":\"write the parameters in the url, behind a question mark\"}\n"};

@@ -16,15 +16,15 @@ namespace lockstep {
 /// Serves in its own threads from construction to destruction.
 class HttpEndpoint {
  public:
-  /// What it serves beside metrics and health; all must outlive it.
+  /// Its parts besides metrics and health; all must outlive it.
   struct Parts {
     const StatusPage* page = nullptr;                ///< null: no status page
-    const CertificateWatch* certificates = nullptr;  ///< null: nobody looks at them
+    const CertificateWatch* certificates = nullptr;  ///< null: they are not watched
     Waiter* waiter = nullptr;                        ///< null: no /wait
   };
 
-  /// `listen` is "host:port"; port 0 takes a free one. The references must outlive this. Throws
-  /// UsageError when another process listens there, Error when the address is not ours.
+  /// `listen` is "host:port"; port 0 takes a free one. The references must outlive this. Throws UsageError if
+  /// another process listens there, Error if the address is not ours.
   HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
                const Clock& clock, Parts parts);
   /// Ends the waits under way.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kProbeWorkers = 2;
 constexpr int kBacklog = 128;
-// Larger than every answer, so that writing one waits for nobody.
+// Larger than every answer, so that writing one never blocks.
 constexpr int kSendBuffer = 1024 * 1024;
 
 constexpr int kMostDrains = 32;  // reads of 4 KiB
@@ -35,14 +35,14 @@ constexpr std::string_view kTooSlow =
 void close_after(int socket, std::string_view reply) {
   if (!reply.empty()) ::send(socket, reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::shutdown(socket, SHUT_WR);
-  // What is left unread would make the system cut the connection before the client has its answer.
+  // Unread bytes would make the system cut the connection before the client has its answer.
   char bytes[4096];
   int drains = 0;
   while (drains < kMostDrains && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) ++drains;
   ::close(socket);
 }
 
-// A connection whose head has been read: what was read, and then the socket, until the deadline.
+// A connection whose head has been read: the bytes read, and then the socket, until the deadline.
 class ReadConnection final : public httplib::Stream {
  public:
   ReadConnection(int socket, std::string read, std::chrono::steady_clock::time_point deadline)
@@ -73,7 +73,7 @@ class ReadConnection final : public httplib::Stream {
   bool ready(short what) const {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
-    // What is to be written fits into the buffer.
+    // The answer fits into the buffer.
     const int wait = what == POLLOUT ? 0 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
     pollfd waits{socket_, what, 0};
     return ::poll(&waits, 1, wait) == 1 && (waits.revents & (what | POLLHUP)) != 0;

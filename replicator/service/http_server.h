@@ -1,8 +1,8 @@
 // The sockets below [http] listen. The library (cpp-httplib) gives each connection a thread as soon as it is
-// there, so that a few clients that say nothing keep everybody out. Here one thread reads the heads of all
-// requests, and only a request whose head is complete gets a worker.
+// there, so that a few silent clients keep all others out. Here one thread reads the heads of all requests,
+// and only a request whose head is complete gets a worker.
 //
-// H1. Whatever clients do, a request for a probe is answered: it has workers of its own, and when there are
+// H1. Regardless of clients, a request for a probe is answered: it has workers of its own, and when there are
 //     too many connections the one that has been silent for longest makes room.
 //
 // H2. A client has kPatience for its whole request, and its answer waits for no client that does not read.
@@ -40,7 +40,8 @@ class HttpServer : private httplib::Server {
   using httplib::Server::Get;
   using httplib::Server::Post;
 
-  /// Listens; port 0 takes a free one. Returns the port; 0: the address cannot be had, and errno may say why.
+  /// Listens; port 0 takes a free one. Returns the port; 0: the address cannot be had, and errno may have the
+  /// cause.
   int bind(const std::string& host, int port);
 
   /// Serves from now on, in threads of its own. A GET is a probe, which is answered at once, and has two
@@ -55,7 +56,7 @@ class HttpServer : private httplib::Server {
   struct Connection {
     int socket = -1;
     Time deadline;
-    std::string head;  // what has come so far
+    std::string head;  // the bytes so far
   };
 
   void run(const std::stop_token& stop);

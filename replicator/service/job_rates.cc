@@ -9,11 +9,11 @@ namespace {
 // Pages of many jobs take turns, so that one alone advances by leaps.
 constexpr std::chrono::seconds kWindow{60};
 
-// What is due comes and goes: small changes at the rate of the application, then a large one as fast as it
-// can be written. Within a shorter time that which does not stand may not advance at all.
+// Due work comes and goes: small changes at the rate of the application, then a large one as fast as it can
+// be written. Within a shorter time work that does not stand still may not advance at all.
 constexpr std::chrono::seconds kDueWindow = JobRates::kStands;
 
-// The first page of two seconds says little of how long hundreds take.
+// The first page of two seconds shows little of how long hundreds take.
 constexpr std::chrono::seconds kTooYoung{3};
 
 }  // namespace

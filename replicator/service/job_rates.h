@@ -1,5 +1,5 @@
-// How fast each job, and what is due of each index, advances now. The loop only counts; whoever measures
-// stands beside it, so that a loop that hangs is seen to advance nothing.
+// How fast each job, and each index's due work, advances now. The loop only counts; the measurement runs next
+// to it, so that a loop that hangs is seen to advance nothing.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@ std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optio
 /// For one thread.
 class JobRates {
  public:
-  /// What has not advanced for so long stands.
+  /// A job without an advance for so long stands still.
   static constexpr std::chrono::seconds kStands{15};
 
-  /// Counts on `board` what its jobs have done and what was due, and tells it the rates. Call it about once a
+  /// Counts on `board` the progress of its jobs and due work, and sets the rates there. Call it about once a
   /// second.
   void look(ProgressBoard& board, SteadyTime now);
 
@@ -36,7 +36,7 @@ class JobRates {
     std::chrono::seconds window{};  // to measure over
   };
 
-  /// Since this process took it up, or since it went on after it stood.
+  /// Since this process took it up, or since it continued after standing still.
   struct Measured {
     SteadyTime taken_up_at;
     std::int64_t done = 0;

@@ -1,5 +1,4 @@
-// What the leader's last report says of a pipeline: whether anybody runs it, why not, and what needs
-// attention.
+// The leader's last report on a pipeline: whether a process runs it, why not, and points that need attention.
 #pragma once
 
 #include <chrono>
@@ -19,30 +18,29 @@ inline constexpr const char* kStoppedState = "stopped";
 /// A leader that has published nothing for so long is not running.
 inline constexpr std::chrono::seconds kSilentAfter{10};
 
-/// Whether a leader reports what it does.
+/// Whether a leader reports its work.
 bool is_running(const PipelineStatus& status);
 
 /// Whether the first leader that the pipeline has ever had leads, and has reported nothing yet.
 bool is_starting(const PipelineStatus& status);
 
-/// Why nobody runs the pipeline ("it has never run"), or the reason that its leader gives, which may be
-/// empty.
+/// Why no process runs the pipeline ("it has never run"), or its leader's reason, which may be empty.
 std::string reason_of(const PipelineStatus& status);
 
 /// How well the leader's `[slo] lag` was met: until its report if it runs, until now if it does not. None: it
-/// has no such objective, nothing is known yet, or its notes cannot be read, which warnings_of() says.
+/// has no such objective, nothing is known yet, or its notes cannot be read, which warnings_of() reports.
 std::optional<FreshnessReport> freshness_of(const PipelineStatus& status);
 
 /// Documents a second of each job that advances, as a leader that runs has measured it in its leadership.
-/// Throws nlohmann::json::exception when the report cannot be read.
+/// Throws nlohmann::json::exception if the report cannot be read.
 std::map<JobId, double> job_rates_of(const PipelineStatus& status);
 
-/// Likewise of what is due of each index, by its alias.
+/// Likewise of each index's due work, by its alias.
 std::map<std::string, double> due_rates_of(const PipelineStatus& status);
 
-/// What somebody has to see to, such as documents that may be out of date: what a leader that runs has found,
-/// and a state or notes of the objective that this lockstep does not know. Throws nlohmann::json::exception
-/// when the report cannot be read.
+/// Points that the operator has to see to, such as documents that may be out of date: the findings of a
+/// leader that runs, and a state or notes of the objective that this Lockstep does not know. Throws
+/// nlohmann::json::exception if the report cannot be read.
 std::vector<std::string> warnings_of(const PipelineStatus& status);
 
 }  // namespace lockstep

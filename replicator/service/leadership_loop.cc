@@ -20,7 +20,7 @@ namespace {
 
 // A leadership that lasted so long counts as a success: the next trouble is a new one.
 constexpr std::chrono::seconds kWellAfter{30};
-// What is changed now may change again soon.
+// A file that has changed now may change again soon.
 constexpr std::chrono::milliseconds kBeforeReloading{100};
 // During a pause the loop reports so often that it turns: a loop that waits does not hang.
 constexpr std::chrono::milliseconds kPauseStep{1'000};
@@ -62,7 +62,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
     } catch (const Error& error) {
       if (!is_worth_waiting_for(error)) give_up(error);
       const LogField error_field("error", std::string(class_of(error)));
-      // Whoever does not lead yet waits for the source only.
+      // A process that does not lead yet waits for the source only.
       wait_after(error.what(),
                  leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
                  error.retryable() ? backoff_ : refused_backoff_, stop);
@@ -83,7 +83,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
     } catch (const OtherIndices& error) {
       note_fatal(error.what());
       if (!may_outwait_refusals()) throw;
-      // No wrong usage: the file that goes with what was applied is read by the next process.
+      // No wrong usage: the file that belongs to the applied definition is read by the next process.
       throw Error({"continuing after `lockstep apply`", error.what(),
                    "this process has read its configuration before that: start it again"});
     } catch (const std::exception& error) {
@@ -94,7 +94,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
 }
 
 void LeadershipLoop::lead_once(const std::stop_token& stop) {
-  // After trouble the board goes on showing the reason.
+  // After trouble the board keeps showing the reason.
   if (last_reason_.empty()) enter(PipelineState::kConnecting, "");
   const std::unique_ptr<Source> source = parts_.open_source();
   if (!take_lead(*source, stop)) return;
@@ -139,7 +139,7 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
     last_reason_.clear();
   }
   const bool had_worked = applies_changes(board_.read().state);  // however short the time was
-  set_leading(false);                                            // the lead went with the connection
+  set_leading(false);                                            // the leader's lock went with the connection
   enter(state, reason);
   if (std::exchange(last_reason_, reason) != reason || had_worked) is_told_ = false;
   if (!is_told_) is_told_ = warn_of_trouble(reason + "; trying again until it works");
@@ -169,7 +169,7 @@ void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
     progress.reason = reason;
     progress.turned_at = clock_.now();
     progress.bulks_in_flight = 0;
-    progress.lag_known_at = {};  // nobody measures it
+    progress.lag_known_at = {};  // it is not measured
     if (state == PipelineState::kStandingBy)
       progress.advanced_at = clock_.now();
     else

@@ -1,5 +1,5 @@
-// Connects to the source, takes the lead or stands by until it is free, and replicates. Begins again when a
-// server was away or the lead was lost. Ends on request, or with an error that no retry can help.
+// Connects to the source, becomes leader or stands by until it can, and replicates. Begins again when a
+// server was away or another process became leader. Ends on request, or with an error that no retry can fix.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace lockstep {
 
 class LeadershipLoop {
  public:
-  /// What the loop calls; tests put fakes here.
+  /// The loop's calls; tests put fakes here.
   struct Parts {
     std::function<std::unique_ptr<Source>()> open_source;
     /// Returns when it is done or on a stop request.
@@ -27,13 +27,13 @@ class LeadershipLoop {
     /// begins a new round, also when replicate() has returned.
     std::function<bool()> reloaded = [] { return false; };
     Backoff::Limits reconnect{std::chrono::milliseconds(100), std::chrono::milliseconds(5'000)};
-    /// Between tries of what only an operator can mend.
+    /// Between tries of a step that only the operator can fix.
     Backoff::Limits refused{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
     std::chrono::milliseconds standby_poll{500};
-    /// What to do when a server refuses something that no retry mends (a password, a privilege), another
-    /// version of lockstep has made the schema, or the source is absent, as while it is restored. A service
-    /// that has been up keeps trying, with growing pauses: if it ended, it would be started again at once,
-    /// and ask as often as it can. One that has not been up ends with UsageError, so that its start fails.
+    /// The reaction if a server refuses a step for good (a password, a privilege), another version of
+    /// Lockstep has made the schema, or the source is absent, as while it is restored. A service that has
+    /// been up keeps trying, with growing pauses: if it ended, it would be started again at once, and ask as
+    /// often as it can. One that has not been up ends with UsageError, so that its start fails.
     enum class OnRefusal { kEnd, kKeepTrying };
     OnRefusal on_refusal = OnRefusal::kEnd;
   };

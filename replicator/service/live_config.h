@@ -1,6 +1,6 @@
-// The configuration that a running service goes by, and what a reload takes over from its file: everything
-// but what names the pipeline and where it listens. Whoever works with values keeps them until it begins
-// anew; nothing changes under it.
+// The configuration of a running service, and the part of its file that a reload takes over: everything but
+// the pipeline's name and the addresses where it listens. Users of values keep them until they begin again;
+// nothing changes under them.
 #pragma once
 
 #include <functional>
@@ -29,20 +29,20 @@ class LiveConfig {
   };
   using MakeFactory = std::function<BulkWriter::TransportFactory(const ElasticsearchConfig&)>;
 
-  /// Throws what `make_factory` throws.
+  /// Throws the errors of `make_factory`.
   LiveConfig(Config config, MakeFactory make_factory);
 
   Values values() const;
 
-  /// Takes over what `read` gives, one call after the other, and logs what has changed. When it throws, or
-  /// when something differs that needs a restart, everything stays as it is, and the log says why.
+  /// Takes over the values of `read`, one call after the other, and logs the changes. If it throws, or if a
+  /// difference needs a restart, everything stays as it is, and the log has the reason.
   void reload(const std::function<Config()>& read);
 
  private:
   Values made(Config config) const;
 
   const MakeFactory make_factory_;
-  Mutex reloading_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);  // held by who takes over something; guards no member
+  Mutex reloading_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);  // held during a takeover; guards no member
   mutable Mutex mutex_;
   std::stop_source replaced_ LOCKSTEP_GUARDED_BY(mutex_);
   Values values_ LOCKSTEP_GUARDED_BY(mutex_);

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-// Whether the process still runs nobody knows: it may have been killed since its report.
+// Whether the process still runs is unknown: it may have been killed since its report.
 std::string no_leader_reason(const std::optional<PipelineStatus>& status) {
   if (status && !status->obstacle.empty()) return status->obstacle;
   if (!status || !is_running(*status)) return "no process leads the pipeline: start `lockstep run`";

@@ -1,6 +1,5 @@
-// What those are told who wait for a pipeline: why nobody leads it, with what to do (no process runs, or one
-// runs and waits for something before it can lead, for Elasticsearch for example), or what its leader waits
-// for.
+// The text for clients that wait for a pipeline: why it has no leader, with the remedy (no process runs, or
+// one runs and still waits before it can lead, for Elasticsearch for example), or what its leader waits for.
 #pragma once
 
 #include <functional>
@@ -13,16 +12,16 @@
 
 namespace lockstep {
 
-/// REQUIRES: nobody leads.
+/// REQUIRES: there is no leader.
 std::string no_leader_reason(const std::optional<PipelineStatus>& status);
 
-/// The same of what the source says now. A status that cannot be read is part of the text.
+/// The same from the source's present status. An unreadable status is part of the text.
 std::string no_leader_reason(const std::function<std::unique_ptr<StatusReader>()>& open_reader);
 
-/// What a leader that runs waits for; empty: nothing, or no such leader is known.
+/// The wait of a leader that runs; empty: none, or no such leader is known.
 std::string leader_waits(const std::optional<PipelineStatus>& status);
 
-/// Both, of what the source says whenever they are asked.
+/// Both, from the source's status at each call.
 Waiter::Words words_of_waits(std::function<std::unique_ptr<StatusReader>()> open_reader);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// How fast a counter rises, over the last seconds.
+// A counter's speed, over the last seconds.
 #pragma once
 
 #include <chrono>

@@ -39,7 +39,7 @@ void Sampler::run(const std::stop_token& stop) const {
   }
 }
 
-// While it stands by, StandbyWatch tells the board what the leader says.
+// While it stands by, StandbyWatch puts the leader's report on the board.
 void Sampler::keep_freshness(const ReplicationProgress& progress, WallTime now) const {
   if (replicates(progress.state)) freshness_->note(progress, clock_.now(), now);
   const std::optional<FreshnessReport> report = freshness_->report(now);

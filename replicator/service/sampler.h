@@ -1,4 +1,4 @@
-// Looks at the board once a second, and keeps what it sees for the charts and for `[slo] lag`.
+// Looks at the board once a second, and keeps its samples for the charts and for `[slo] lag`.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What the board says for the history. None: it does not know how the pipeline is.
+/// The board's sample for the history. None: it does not know how the pipeline is.
 std::optional<History::Sample> sample_of(const ReplicationProgress& progress);
 
 class Sampler {

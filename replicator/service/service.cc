@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kHeartbeat{1'000};
 
 void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, const std::stop_token& stop) {
   const SystemClock clock;
-  const Config config = *live.values().config;  // for what a reload does not change
+  const Config config = *live.values().config;  // for the values that a reload does not change
   const auto current = [&live] { return live.values().config; };
   const auto open_reader = [&] { return open_status_reader(*current()); };
   board.update(

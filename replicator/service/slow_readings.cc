@@ -15,7 +15,7 @@ std::string time_since(SteadyTime then, SteadyTime now) {
   return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
 }
 
-// What the loop has read for so long. None: it turns, or it has not begun to.
+// The loop's long reading. None: it turns, or it has not begun to.
 Reading slow_turn(const ReplicationProgress& progress, SteadyTime now) {
   if (progress.lag_known_at == SteadyTime{} || now - progress.turned_at < SlowReadings::kSlow) return {};
   const Reading& reading = progress.loop_reads;
@@ -85,7 +85,7 @@ void SlowReadings::look(ProgressBoard& board, SteadyTime now, const AskForLocks&
   log(slow, now);
 }
 
-// Without times, so that the log can tell that it is the same.
+// Without times, so that the log recognizes the same line.
 void SlowReadings::log(const std::vector<Slow>& slow, SteadyTime now) {
   std::string line;
   for (const Slow& each : slow) {

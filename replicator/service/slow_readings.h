@@ -1,5 +1,5 @@
-// Says what the leader reads from the source when that takes long, and who holds it up. The loop cannot say
-// it itself: it waits.
+// Reports the leader's readings from the source that take long, and the causes. The loop cannot report them
+// itself: it waits.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@ namespace lockstep {
 /// For one thread.
 class SlowReadings {
  public:
-  /// What the loop reads of a view, and what waits for a lock, takes long after this time.
+  /// The loop's reading of a view, or a wait for a lock, takes long after this time.
   static constexpr std::chrono::milliseconds kSlow{3'000};
-  /// A page of a job, beside the loop, may take longer: no change waits for it. So may a turn of the loop
+  /// A page of a job, next to the loop, may take longer: no change waits for it. So may a turn of the loop
   /// that does many things.
   static constexpr std::chrono::milliseconds kSlowOther{10'000};
 
   using AskForLocks = std::function<std::vector<LockWait>()>;
 
-  /// Looks at what is being read, and tells `board` what of it takes long. Logs when that begins, and when
-  /// it is over. Calls `ask` only while something may take long.
+  /// Looks at the current readings, and reports the long ones to `board`. Logs their beginning and their end.
+  /// Calls `ask` only while one may take long.
   void look(ProgressBoard& board, SteadyTime now, const AskForLocks& ask);
 
  private:
@@ -39,7 +39,7 @@ class SlowReadings {
   void log(const std::vector<Slow>& slow, SteadyTime now);
 
   std::string logged_;  // empty: nothing took long
-  SteadyTime since_{};  // of what is logged
+  SteadyTime since_{};  // of the logged ones
 };
 
 }  // namespace lockstep

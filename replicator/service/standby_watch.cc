@@ -19,8 +19,8 @@ bool stands_by(const ReplicationProgress& progress) {
   return progress.state == PipelineState::kStandingBy;
 }
 
-// Whether the source has to say how the pipeline is: the loop does not go round, so it measures nothing.
-// While it waits for the source itself, there is nobody to ask.
+// Whether to ask the source how the pipeline is: the loop does not go round, so it measures nothing. While it
+// waits for the source itself, it cannot ask.
 bool asks(const ReplicationProgress& progress) {
   if (progress.lag_known_at != SteadyTime{}) return false;
   return stands_by(progress) || progress.state == PipelineState::kWaitingForElasticsearch || progress.leads;

@@ -1,7 +1,7 @@
 // While this process does not follow, since it stands by or waits for Elasticsearch before it can: asks the
-// source every few seconds how the pipeline is, whoever runs it, and puts that on the board. Otherwise it
-// would report no lag, or an old one, while nobody follows. It has a connection of its own, so that taking
-// over never waits for it.
+// source every few seconds how the pipeline is, whichever process runs it, and puts that on the board.
+// Otherwise it would report no lag, or an old one, while no process follows. It has a connection of its own,
+// so that taking over never waits for it.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class StandbyWatch {
  public:
   struct Intervals {
     std::chrono::milliseconds look{2'000};
-    /// Nobody leads for so long while one leader follows another.
+    /// There may be no leader for so long while one follows another.
     std::chrono::milliseconds grace{5'000};
   };
 
@@ -33,7 +33,7 @@ class StandbyWatch {
 
  private:
   void run(const std::stop_token& stop);
-  /// Why nobody is known to run the pipeline; empty: somebody does.
+  /// Why no process is known to run the pipeline; empty: one does.
   std::string look();
   void note(const std::string& trouble);
 

@@ -33,7 +33,7 @@ double in_seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// What somebody has to see to while the rest is followed.
+// Points that the operator has to see to while the rest is followed.
 std::vector<std::string> troubles_of(const ReplicationProgress& progress, const PipelineStatus* status) {
   std::int64_t dead_letters = 0, stopped = 0;
   for (const auto& [id, index] : progress.indices) {
@@ -60,7 +60,7 @@ std::vector<std::string> troubles_of(const ReplicationProgress& progress, const 
   return troubles;
 }
 
-// Besides the changes that are pending.
+// In addition to the pending changes.
 struct UnderWay {
   std::int64_t jobs = 0;
   std::int64_t documents = 0;  // that are due
@@ -84,7 +84,7 @@ UnderWay under_way(const ReplicationProgress& progress, const PipelineStatus* st
   return work;
 }
 
-// That everything is there is said only when nothing is known to be missing.
+// That everything is there is reported only if nothing is known to be missing.
 std::string lag_sentence(const ReplicationProgress& progress, const UnderWay& work, bool is_in_trouble) {
   std::string text;
   if (work.jobs > 0)
@@ -136,7 +136,7 @@ Json history_json(const History& history, WallTime now) {
   return {{"step_seconds", History::kStep.count()}, {"lag", lag}, {"rate", rate}};
 }
 
-// Who reaches which server, as the leader says where there is another one.
+// Which process reaches which server, by the leader's report if there is another one.
 Json server_json(const ReplicationProgress& progress, const std::string& state, PipelineState trouble) {
   if (state == to_string(trouble)) return {{"answers", false}, {"reason", progress.reason}};
   const auto known = pipeline_state(state);
@@ -166,7 +166,7 @@ Json job_json(const JobStatus& job, const std::map<JobId, double>& rates) {
   return job_json(same, rates);
 }
 
-// As the process knows it that writes; `document` is what the leader published.
+// As the writing process knows it; `document` is the leader's last report.
 Json counters_json(const IndexProgress& index, const ReplicationProgress& progress, const Json& document) {
   if (progress.leads)
     return {{"documents", index.documents}, {"deletes", index.deletes}, {"superseded", index.superseded}};

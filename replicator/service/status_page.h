@@ -1,6 +1,6 @@
 // The status page on /: files that are the same for every pipeline, and the JSON that they show and fetch
 // again every other second. It is for people, who may see it without a password: it has no value of any row,
-// so it leaves out what a server says of a view, a job or a document; `lockstep status` has that.
+// so it leaves out a server's errors about a view, a job or a document; `lockstep status` has those.
 #pragma once
 
 #include <span>
@@ -17,13 +17,13 @@ namespace lockstep {
 /// service/page/*: index.html, status.css, status.js.
 std::span<const EmbeddedFile> status_page_files();
 
-/// What a person is to know first.
+/// The most important news for a person.
 struct Headline {
   enum class Tone {
     kGood,  ///< nothing to do
     kBusy,  ///< nothing to do, but it takes a while
-    kWarn,  ///< somebody has to see to something; the rest is followed
-    kBad,   ///< Elasticsearch falls behind, or nobody knows
+    kWarn,  ///< the operator has to act; the rest is followed
+    kBad,   ///< Elasticsearch falls behind, or the state is unknown
   };
   Tone tone = Tone::kGood;
   std::string word;  ///< "Following", "Nobody leads", "Waiting for Elasticsearch"

@@ -40,7 +40,7 @@ void StatusPublisher::run(const std::stop_token& stop) {
     job_rates_.look(board_, clock_.now());
     const ReplicationProgress progress = board_.read();
     rate_.add(clock_.now(), documents_applied(progress));
-    // Only the leader may publish: another process would overwrite what the leader says.
+    // Only the leader may publish: another process would overwrite the leader's report.
     if (replicates(progress.state)) {
       publish(progress);
     } else {
@@ -89,12 +89,12 @@ std::optional<Freshness> StatusPublisher::notes() const {
 }
 
 bool StatusPublisher::may_say_stopped(const ReplicationProgress& progress) {
-  // A leader that stops before it has published anything says why, too.
+  // A leader that stops before its first report publishes why, too.
   const bool led = progress.epoch.value > 0 && progress.state != PipelineState::kStandingBy;
   if (!last_.state.empty() || led) return true;
   if (progress.fatal.empty()) return false;
   bool others_lead = false;
-  // Our own connection may not have given the lead back yet.
+  // Our own connection may not have given up the leader's lock yet.
   if (!progress.leads) with_writer([&](StatusWriter& writer) { others_lead = writer.is_led(); });
   return !others_lead;
 }
@@ -129,7 +129,7 @@ void StatusPublisher::attempt(const std::function<void()>& step) {
     last_logged_.clear();
     if (std::exchange(is_failing_, false)) spdlog::info("the status is published again");
   } catch (const std::exception& error) {
-    // Replication goes on, and reports itself if the source is away.
+    // Replication continues, and reports it if the source is away.
     writer_.reset();
     const std::string reason = error.what();
     if (last_logged_ == reason) return;

@@ -1,6 +1,6 @@
-// Publishes once a second in the source what the leader is doing, for `lockstep status`. It has a connection
-// of its own: it never waits for replication, and replication never waits for it. So it also finds out what
-// the loop waits for (slow_readings.h).
+// Publishes the leader's state in the source once a second, for `lockstep status`. It has a connection of its
+// own: it never waits for replication, and replication never waits for it. So it also finds out the reason of
+// the loop's waits (slow_readings.h).
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class StatusPublisher {
     std::chrono::milliseconds idle{5'000};  ///< while it does not
   };
 
-  /// What is published of `[slo] lag`.
+  /// The published part of `[slo] lag`.
   struct Objective {
     FreshnessKeeper* keeper = nullptr;  ///< null: there is no objective
     std::function<std::unique_ptr<StatusReader>()> open_reader = {};
@@ -37,8 +37,8 @@ class StatusPublisher {
   StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, ProgressBoard& board,
                   const Clock& clock, Intervals intervals, Objective objective);
 
-  /// If this process leads, publishes that it has stopped. If it ends with an error and nobody else leads,
-  /// publishes why.
+  /// If this process leads, publishes that it has stopped. If it ends with an error and no other process
+  /// leads, publishes why.
   ~StatusPublisher();
   StatusPublisher(const StatusPublisher&) = delete;
   StatusPublisher& operator=(const StatusPublisher&) = delete;
@@ -48,7 +48,7 @@ class StatusPublisher {
   std::vector<LockWait> lock_waits();
   void publish(const ReplicationProgress& progress);
   void say_stopped();
-  /// What the last leader has noted must be read before this one's report takes its place.
+  /// The last leader's notes must be read before this one's report takes their place.
   void read_notes_of_last_leader();
   std::optional<Freshness> notes() const;
   void send(const PublishedStatus& status, const ReplicationProgress& progress, double documents_per_second);

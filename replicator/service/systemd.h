@@ -16,7 +16,7 @@ void notify_status(const std::string& line);
 /// The service is on its way down.
 void notify_stopping();
 
-/// Tells the watchdog that the process works.
+/// Reports to the watchdog that the process works.
 void feed_watchdog();
 
 /// WatchdogSec of the unit; none if this process has no watchdog.

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What is wrong with the parameters, in words.
+/// The fault in the parameters, in words.
 class BadParameter : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

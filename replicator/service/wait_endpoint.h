@@ -26,7 +26,7 @@ class WaitEndpoint {
 
   explicit WaitEndpoint(Waiter& waiter) : waiter_(waiter) {}
 
-  /// Waits, at most as long as the parameter `timeout` says. Several threads may call it at once.
+  /// Waits, for at most the parameter `timeout`. Several threads may call it at once.
   Reply answer(const Parameters& parameters);
 
   /// Ends the waits under way, and all later ones at once.

@@ -1,5 +1,5 @@
-// What the source says of a pipeline, for the status page and `status --watch`: read every other second in a
-// thread of its own while somebody looks, so that whoever looks waits for nobody, and what nobody looks at
+// The source's report on a pipeline, for the status page and `status --watch`: read every other second in a
+// thread of its own while there are readers, so that no reader waits for another, and without readers it
 // costs nothing.
 #pragma once
 
@@ -25,7 +25,7 @@ class WatchedStatus {
     std::chrono::milliseconds interest{10'000};  ///< how long a look keeps it reading
   };
 
-  /// What was read last.
+  /// The last reading.
   struct Look {
     bool is_known = false;  ///< false: the first reading has not ended
     std::optional<PipelineStatus>

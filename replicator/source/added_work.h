@@ -1,4 +1,4 @@
-// What a command has added, so that it can wait until whoever leads has done it.
+// Work that a command has added, so that it can wait until the leader has done it.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// A pipeline as `apply` has left it in the source: what replication knows of a configuration. How a source
+// A pipeline as `apply` has left it in the source: replication's knowledge of a configuration. How a source
 // leads from values to ids, and which types and columns a view has, stays below the seam.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace lockstep {
 
 struct AppliedIndex {
   IndexId id;
-  std::string alias;  ///< of the searchers; beside another generation the real index's name
+  std::string alias;  ///< of the searchers; next to another generation the real index's name
   std::optional<std::string> written_by = {};  ///< an alias of this generation alone; none: there is no other
   std::optional<std::string> beside = {};  ///< the searchers' alias, of the other generation; none: its own
   std::string view;                        ///< quoted, for messages
@@ -21,7 +21,7 @@ struct AppliedIndex {
   std::vector<CaptureId> captures;         ///< whose changes lead to documents of this index
   std::optional<std::string> set_aside = {};  ///< why its view could not be read; none: it could
 
-  /// By what name it is written and read. A generation never by the searchers' alias, which may move.
+  /// The name by which it is written and read. A generation never by the searchers' alias, which may move.
   const std::string& target() const { return written_by ? *written_by : alias; }
 };
 
@@ -36,7 +36,8 @@ struct AppliedPipeline {
   const AppliedIndex* find(IndexId index) const;
 };
 
-/// A view, or what leads to its documents, is no longer what `apply` found: the same reading fails again.
+/// A view, or a query that leads to its documents, differs from the one that `apply` found: the same reading
+/// fails again.
 class ViewError : public Error {
  public:
   ViewError(const Parts& parts, IndexId index) : Error(parts), index_(index) {}
@@ -46,8 +47,9 @@ class ViewError : public Error {
   IndexId index_;
 };
 
-/// Reading a view, or what leads to its documents, took longer than it may here: it waits for a lock, a row
-/// takes long to render, or it met what may be over later. Elsewhere, or later, the same reading may be done.
+/// Reading a view, or a query that leads to its documents, took longer than it may here: it waits for a lock,
+/// a row takes long to render, or it met an obstacle that may pass. Elsewhere, or later, the same reading may
+/// succeed.
 class ViewTooSlow : public Error {
  public:
   ViewTooSlow(const Parts& parts, IndexId index) : Error(parts), index_(index) {}

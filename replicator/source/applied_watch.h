@@ -1,6 +1,6 @@
 // Whether Elasticsearch has everything up to a point in the source's history: for `wait`, whichever process
-// leads, on whatever machine. The watch reads what the leader has saved, which is what Elasticsearch has
-// acknowledged (SourceTransaction::save). It asks Elasticsearch nothing.
+// leads, on any machine. The watch reads the leader's saves: the acknowledgements of Elasticsearch
+// (SourceTransaction::save). It asks Elasticsearch nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ std::optional<TransactionId> parse_transaction_id(std::string_view text);
 struct AppliedState {
   enum class Kind {
     kApplied,             ///< every document has its outcome
-    kPending,             ///< not yet; `reason` says what is missing
+    kPending,             ///< not yet; `reason` has the missing work
     kRolledBack,          ///< the transaction was rolled back
     kUnknownTransaction,  ///< no transaction has this number
   };
@@ -40,13 +40,13 @@ struct SearchedIndex {
   std::string or_index;  ///< the same, or while the alias moves the other one
 };
 
-/// One point that somebody waits for. REQUIRES: its watch outlives it; only the watch's thread uses it.
+/// One point to wait for. REQUIRES: its watch outlives it; only the watch's thread uses it.
 class AppliedPoint {
  public:
   virtual ~AppliedPoint() = default;
 
-  /// Runs a few cheap statements. While the answer is kPending it asks the leader, now and then, to save at
-  /// once what is acknowledged. Throws Error.
+  /// Runs a few cheap statements. While the answer is kPending it asks the leader, now and then, to save
+  /// acknowledged work at once. Throws Error.
   virtual AppliedState look() = 0;
 };
 

@@ -28,7 +28,7 @@ AwaitedWork::Known AwaitedWork::all_of(const std::vector<UnfinishedWork>& work) 
   return known;
 }
 
-// What a page or a job could not write is due since the page was, or since before all.
+// Documents that a page or a job could not write are due since the page was, or since before all.
 bool AwaitedWork::concerns(const UnfinishedWork& work) const {
   return work.job ? known_->jobs.contains(*work.job) : work.due->oldest <= known_->up_to;
 }

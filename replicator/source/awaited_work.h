@@ -1,5 +1,5 @@
-// The work that somebody who waits for a point has to wait for, whichever database keeps it: the jobs that
-// exist once the tail has passed the point, and what is due then or comes of that. Later work is none of it.
+// The work that a wait for a point includes, in every database: the jobs that exist once the tail has passed
+// the point, and the documents that are due then or become due from those. It includes no later work.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,28 @@
 
 namespace lockstep {
 
-/// What an index may lack beside what is in the outbox: a job that is not finished, its list of what is due,
-/// or, with neither, everything since it was set aside.
+/// Work that an index may lack apart from the outbox: a job that is not finished, its due list, or, with
+/// neither, everything since it was paused.
 struct UnfinishedWork {
-  /// Of a list of what is due, as DueList has them.
+  /// Of a due list, as DueList has them.
   struct Due {
     DueNumber oldest;
     DueNumber newest;
   };
   std::optional<JobId> job = {};
   std::optional<Due> due = {};
-  std::string what;  ///< "comparison of blogposts, 10 documents so far", or why the index is set aside
+  std::string what;  ///< "comparison of blogposts, 10 documents so far", or why the index is paused
 };
 
-/// Why a point is not passed yet whose changes are pending: they wait for the tail, beside the first work.
+/// Why a point with pending changes is not passed yet: they wait for the tail, next to the first work.
 std::string pending_changes(const std::vector<UnfinishedWork>& work);
 
 class AwaitedWork {
  public:
-  /// Whether look() has been called, and no index was set aside or altered then.
+  /// Whether look() has been called, and no index was paused or altered then.
   bool has_looked() const { return known_.has_value(); }
 
-  /// Whoever leads now, or the last `apply`, may have replaced the jobs.
+  /// The present leader, or the last `apply`, may have replaced the jobs.
   void forget() { known_.reset(); }
 
   /// kApplied: all of it is over. REQUIRES: the tail has passed the point, and `work` is newer than that.
@@ -45,13 +45,13 @@ class AwaitedWork {
  private:
   struct Known {
     std::set<JobId> jobs;  ///< that are not finished
-    DueNumber up_to;       ///< what became due later is none of it
+    DueNumber up_to;       ///< work that became due later is not part of it
   };
 
   static Known all_of(const std::vector<UnfinishedWork>& work);
   bool concerns(const UnfinishedWork& work) const;
 
-  std::optional<Known> known_;  // none: nobody has looked
+  std::optional<Known> known_;  // none: not looked yet
 };
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Tells two texts apart. It shows that something was changed; it keeps nobody from changing it on purpose.
+// Distinguishes two texts. It shows a change; it does not prevent deliberate changes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What `plan`, `apply` and `check` report, in words that fit every source and Elasticsearch.
+// The reports of `plan`, `apply` and `check`, in words that fit every source and Elasticsearch.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct PlanStep {
   enum class Action { kCreate, kChange, kDrop };
   Action action = Action::kCreate;
   std::string object;  ///< "trigger lockstep_1_update on blog.users"
-  std::string detail;  ///< why, or what exactly, in one line; may be empty
+  std::string detail;  ///< why, or the details, in one line; may be empty
   std::string sql;     ///< the statements that it runs, on one or more lines
 };
 
@@ -21,16 +21,16 @@ struct PlanStep {
 struct Finding {
   enum class Severity { kError, kWarning };
   Severity severity = Severity::kError;
-  std::string place;    ///< what it is about: "blog.toml:12", a table or a column; may be empty
-  std::string message;  ///< what is wrong
-  std::string remedy;   ///< what to do about it; may be empty
-  /// What has to change: configuration, mapping files and views, which is wrong configuration (exit code 2);
-  /// or a server, a right, or what `apply` has made.
+  std::string place;    ///< its subject: "blog.toml:12", a table or a column; may be empty
+  std::string message;  ///< the fault
+  std::string remedy;   ///< the remedy; may be empty
+  /// The part that has to change: configuration, mapping files and views, which is wrong configuration (exit
+  /// code 2); or a server, a right, or the objects of `apply`.
   enum class Cause { kDefinition, kServer };
   Cause cause = Cause::kDefinition;
 };
 
-/// How the documents of an index differ from what the configuration describes.
+/// Differences of an index's documents from the configured ones.
 struct DefinitionDifference {
   enum class Way {
     kInPlace,   ///< `apply` writes every document of the index again
@@ -54,7 +54,7 @@ bool has_errors(const std::vector<Finding>& findings);
 /// Whether an error is among them whose cause is this one.
 bool has_errors(const std::vector<Finding>& findings, Finding::Cause cause);
 
-/// Throws UsageError when at least one of them is an error: each error as to_line(), on a line of its own.
+/// Throws UsageError if at least one of them is an error: each error as to_line(), on a line of its own.
 void require_no_errors(const std::vector<Finding>& findings);
 
 }  // namespace lockstep

@@ -38,7 +38,7 @@ const IndexConfig* configured_index(const Config& config, const std::string& ali
   return found == config.indices.end() ? nullptr : &*found;
 }
 
-// Its faults are told with the line of the alias.
+// Its faults are reported with the line of the alias.
 IndexConfig as_stored(const Config& config, const StoredIndex& index) {
   const IndexConfig* const alias = configured_index(config, index.beside.value_or(index.name));
   IndexConfig kept;

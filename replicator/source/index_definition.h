@@ -1,5 +1,5 @@
-// What a configuration file says of an index's documents: its view, which columns of it hold JSON, its
-// tracks. It is stored beside each index, because two generations of one index may have one each.
+// An index's documents in a configuration file: its view, which columns of it hold JSON, its tracks. It is
+// stored with each index, because two generations of one index may have one each.
 #pragma once
 
 #include <optional>
@@ -11,53 +11,53 @@
 
 namespace lockstep {
 
-/// An index in the source: the one of an alias, or the generation beside it.
+/// An index in the source: an alias's, or the generation next to it.
 struct StoredIndex {
-  std::string name;                   ///< the alias; of a generation beside it, the real index's
-  std::optional<std::string> beside;  ///< the alias beside whose index it is; none: it is the alias's own
-  std::string configured;             ///< its definition; empty: an older lockstep has stored none
-  bool was_swapped = false;           ///< of a generation beside: the alias has moved since the reindex began
-  bool followed = true;               ///< false: a reindex is about to begin with it
+  std::string name;                      ///< the alias; of a generation next to it, the real index's
+  std::optional<std::string> beside;     ///< the alias next to whose index it is; none: it is the alias's own
+  std::string configured;                ///< its definition; empty: an older Lockstep has stored none
+  bool was_swapped = false;              ///< of a generation next to another: the alias has moved since the
+                                         ///< reindex began
+  bool followed = true;                  ///< false: a reindex is about to begin with it
   std::vector<std::string> fields = {};  ///< of its documents
 };
 
-/// The one that the configuration says of an alias, for a reindex to begin with. Throws UsageError when it
-/// says none.
+/// An alias's configured definition, for a reindex to begin with. Throws UsageError if there is none.
 const IndexConfig& definition_for_reindex(const Config& config, const std::string& alias);
 
-/// What `plan` says of writing all documents of an index again. `reason`: why.
+/// How `plan` describes writing all documents of an index again. `reason`: why.
 std::string repetition_text(const std::string& reason, bool is_id_changed);
 
-/// Why an index is compared with its view when these parts of its definition are what they were.
+/// Why an index is compared with its view when these parts of its definition are restored.
 std::string reason_to_compare(const std::vector<std::string>& replaced);
 
 /// The definition as one JSON text. Equal definitions have equal texts.
 std::string definition_text(const IndexConfig& index);
 
-/// What each index is to be, by its name: those of the configuration, and the generations beside them. One of
-/// them has the configuration's definition; the other one keeps its own, unless both had the same. Which of
-/// them the configuration does not describe, and the one beside once the alias has moved, keeps its fields:
-/// its mapping may refuse what the view got later. Throws Error for a stored definition that no lockstep has
-/// written.
+/// The wanted state of each index, by its name: those of the configuration, and the generations next to them.
+/// One of them has the configuration's definition; the other one keeps its own, unless both had the same. The
+/// one that the configuration does not describe, and the next generation once the alias has moved, keeps its
+/// fields: its mapping may refuse later ones of the view. Throws Error for a stored definition that no
+/// Lockstep has written.
 std::vector<IndexConfig> wanted_indices(const Config& config, const std::vector<StoredIndex>& stored);
 
-/// What each index is, by its name, whatever the configuration says now. A generation that a reindex is about
-/// to begin with gets all fields of its view, any other index keeps those that it has. Throws as
-/// wanted_indices() does, and Error when an index has no stored definition.
+/// The present state of each index, by its name, whatever the current configuration. A generation with which
+/// a reindex is about to begin gets all fields of its view, any other index keeps those that it has. Throws
+/// as wanted_indices() does, and Error if an index has no stored definition.
 std::vector<IndexConfig> stored_indices(const Config& config, const std::vector<StoredIndex>& stored);
 
-/// The aliases whose index has another definition than the configuration says.
+/// The aliases whose index has another definition than in the configuration.
 std::vector<std::string> redefined(const Config& config, const std::vector<StoredIndex>& stored);
 
-/// Faults from `first` on concern `index`; where the configuration does not describe it, they say whose they
-/// are and how to bring it in line, and its warnings, which it had before, are left out.
+/// Faults from `first` on concern `index`; if the configuration does not describe it, they name their index
+/// and how to bring it in line, and its warnings, which it had before, are left out.
 void attribute_findings(const Config& config, const IndexConfig& index, std::size_t first,
                         std::vector<Finding>& findings);
 
-/// Leaves out of `fields`, those that the view of `index` has, what its documents do not get.
+/// Leaves out of `fields`, those that the view of `index` has, the ones that its documents do not get.
 void keep_fields(const IndexConfig& index, std::vector<std::string>& fields);
 
-/// What makes an index's documents, and where they are found.
+/// How an index's documents are made and found.
 struct DocumentShape {
   std::string view;
   std::string id_type;
@@ -66,7 +66,7 @@ struct DocumentShape {
   bool operator==(const DocumentShape&) const = default;
 };
 
-/// What is to change from `is` to `wanted`.
+/// The changes from `is` to `wanted`.
 std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const DocumentShape& wanted);
 
 /// Whether it is a field of the view that the documents do not have.

@@ -1,5 +1,5 @@
-// The routings under which Elasticsearch may have documents, as a table of the source has them, and what they
-// mean for a document that is rendered anew.
+// The routings under which Elasticsearch may have documents, as a table of the source has them, and their
+// meaning for a document that is rendered again.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,7 @@ KnownPartners partners_in(const std::string& text) {
   KnownPartners partners;
   try {
     const nlohmann::json stored = nlohmann::json::parse(text);
-    if (stored == nlohmann::json::object()) return partners;  // nobody has led
+    if (stored == nlohmann::json::object()) return partners;  // no process has led
     partners.place = stored.at("place");
     partners.quiet = stored.value("quiet", false);
     partners.landed = stored.value("landed", false);

@@ -12,15 +12,16 @@ class OutboxMaintenance {
  public:
   virtual ~OutboxMaintenance() = default;
 
-  /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
+  /// Removes the changes that every pipeline has passed. Waits at most some 50 ms for a lock, and gives up
+  /// quietly then.
   virtual void prune() = 0;
 
-  /// The same, where the outbox has a limit and comes near it; otherwise it costs a question, or nothing
-  /// where no pipeline has a limit. What is passed and cannot be removed, since an open transaction holds it,
-  /// does not count towards the limit.
+  /// The same, if the outbox has a limit and comes near it; otherwise it costs a query, or nothing if no
+  /// pipeline has a limit. Passed rows that cannot be removed, since an open transaction holds them, do not
+  /// count towards the limit.
   virtual void keep_small() = 0;
 
-  /// Bytes on disk, with what is consumed and not removed yet.
+  /// Bytes on disk, with consumed rows that are not removed yet.
   virtual std::int64_t size() = 0;
 
   /// Whether the triggers dropped changes because the outbox was full (replication.max_outbox_size), and
@@ -33,15 +34,15 @@ class OutboxMaintenance {
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 
-  /// Brings what is captured in line with the parts of tracked tables (partitions) that have come or gone,
-  /// for which no trigger fires: notes the rows of those that can be read, and adds comparisons for the
-  /// others. Returns what it did, in sentences. What it could not do is one of differences_from_applied().
+  /// Brings the captures in line with the parts of tracked tables (partitions) that have come or gone, for
+  /// which no trigger fires: notes the rows of those that can be read, and adds comparisons for the others.
+  /// Returns its work, in sentences. Parts that it could not follow are among differences_from_applied().
   /// REQUIRES: leading, no transaction open.
   virtual std::vector<std::string> follow_parts() = 0;
 
-  /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or
-  /// do not fit their table any more, parts that cannot be followed, other definitions of what documents are
-  /// made of. Changes are missed, documents out of date, or more is noted than needed.
+  /// Changes in the source since the last `apply`, in words: triggers that are gone or disabled or do not fit
+  /// their table any more, parts that cannot be followed, other definitions of the documents. Changes are
+  /// missed, documents out of date, or more is noted than needed.
   virtual std::vector<std::string> differences_from_applied() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the source knows about a pipeline: for `status`, whichever process leads, on whatever machine.
+// The source's knowledge of a pipeline: for `status`, whichever process leads, on any machine.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace lockstep {
 
-/// What the leader publishes about itself for `status`.
+/// The leader's published report about itself, for `status`.
 struct PublishedStatus {
   std::string state;
   std::string reason;
   std::string document;  ///< JSON
 };
 
-/// What the leader last reported about itself.
+/// The leader's last report about itself.
 struct LeaderReport {
   std::string state;   ///< as published: "following", "stopped", …
   std::string reason;  ///< of the state; may be empty
@@ -31,7 +31,7 @@ struct LeaderReport {
   std::string document;             ///< its counters, as JSON
 };
 
-/// A session that holds the lock of the lead.
+/// A session that holds the leader's lock.
 struct LeadHolder {
   int pid = 0;              ///< of the database's process; 0: it has none
   std::string user;         ///< quoted
@@ -40,7 +40,7 @@ struct LeadHolder {
   bool is_lockstep = true;  ///< its role may lead; false: it holds the lock and does not count
 };
 
-/// "session 4711 of role app (psql), which …"; REQUIRES: it is none of lockstep's.
+/// "session 4711 of role app (psql), which …"; REQUIRES: it is none of Lockstep's.
 std::string in_words(const LeadHolder& stranger);
 
 struct IndexStatus {
@@ -52,7 +52,7 @@ struct IndexStatus {
 
   struct Job {
     JobId id;
-    std::string kind;        ///< as stored, even when this lockstep knows no such kind
+    std::string kind;        ///< as stored, even when this Lockstep knows no such kind
     std::string unreadable;  ///< why it cannot be read; empty: it can
     std::string reason;
     std::int64_t done = 0;
@@ -70,7 +70,7 @@ struct IndexStatus {
   std::vector<Refused> refused = {};  ///< the largest first
 };
 
-/// A process that would take the lead.
+/// A process that would become leader.
 struct Standby {
   std::string host;   ///< the address that the database sees; empty: it is on the database's machine
   std::string since;  ///< when it connected, ISO 8601 in UTC
@@ -78,13 +78,13 @@ struct Standby {
 
 struct ReindexStatus {
   std::string alias;
-  std::string state;    ///< as stored, even when this lockstep knows no such state
-  std::string live;     ///< the real index that the alias stands for; empty: nothing was made yet
-  std::string beside;   ///< the other one
-  std::string wanted;   ///< by a person: "back", "finish", "abort"; empty: nothing
-  std::string reason;   ///< why it waits; empty: it does not
-  std::string failure;  ///< why it is taken back; empty: it is not, or somebody wants it
-  std::chrono::milliseconds keep{};           ///< how long the other index is still followed
+  std::string state;                 ///< as stored, even when this Lockstep knows no such state
+  std::string live;                  ///< the real index that the alias points to; empty: nothing was made yet
+  std::string beside;                ///< the other one
+  std::string wanted;                ///< by a person: "back", "finish", "abort"; empty: nothing
+  std::string reason;                ///< why it waits; empty: it does not
+  std::string failure;               ///< why it is taken back; empty: it is not, or the operator wants it
+  std::chrono::milliseconds keep{};  ///< how long the other index is still followed
   std::optional<std::int64_t> max_rate = {};  ///< documents a second to fill it at most; none: no limit
 };
 
@@ -97,9 +97,9 @@ struct PipelineStatus {
   std::int64_t outbox_bytes = 0;                 ///< on disk
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
-  std::string obstacle = {};                     ///< why nobody can take the lead; empty: none is known
+  std::string obstacle = {};                     ///< why no process can become leader; empty: none is known
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
-  std::vector<LeadHolder> lead;                  ///< who holds its lock now
+  std::vector<LeadHolder> lead;                  ///< the present holders of its lock
   std::optional<std::vector<Standby>> standbys;  ///< none: this source does not know them
   std::vector<IndexStatus> indices;
   std::vector<ReindexStatus> reindexes;
@@ -111,29 +111,29 @@ class StatusReader {
  public:
   virtual ~StatusReader() = default;
 
-  /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
+  /// Reads one snapshot. None if the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
 };
 
 /// A lock that keeps the leader from reading.
 struct LockWait {
-  /// Who waits for it.
+  /// The session that waits.
   enum class Waiter {
     kLoop,   ///< the leader's own session
     kPages,  ///< the one that reads pages of jobs
     kLists,  ///< the one that makes the lists of large changes
   };
   Waiter waiter = Waiter::kLoop;
-  std::string relation;     ///< what is locked, quoted; empty: no table or view
+  std::string relation;     ///< the locked relation, quoted; empty: no table or view
   int holder = 0;           ///< of the database's processes; 0: a prepared transaction
   std::string user;         ///< of the holder, quoted; empty: not to be seen
   std::string application;  ///< as the holder calls itself; may be empty
 };
 
-/// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with what to do.
+/// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with the remedy.
 std::string reason_of(const LockWait& wait);
 
-/// Needs nothing of the pipeline but its name, so that it can also say why the rest of it cannot be loaded.
+/// Needs only the pipeline's name, so that it can also report why the rest of it cannot be loaded.
 class StatusWriter {
  public:
   virtual ~StatusWriter() = default;
@@ -141,11 +141,10 @@ class StatusWriter {
   /// Throws Error.
   virtual void publish(const PublishedStatus& status) = 0;
 
-  /// Whether somebody leads the pipeline, this process or another. Throws Error.
+  /// Whether a process leads the pipeline, this one or another. Throws Error.
   virtual bool is_led() = 0;
 
-  /// The locks that sessions of the leader wait for now; empty where the source has no such locks. Throws
-  /// Error.
+  /// The locks that sessions of the leader wait for now; empty if the source has no such locks. Throws Error.
   virtual std::vector<LockWait> lock_waits() = 0;
 };
 

@@ -1,8 +1,8 @@
-// One committed state of the database, for whoever only reads it: `verify`, the set-aside, `dead-letters`.
-// Opening and closing it locks no row and holds no writer up.
+// One committed state of the database, for callers that only read it: `verify`, paused indices,
+// `dead-letters`. Opening and closing it locks no row and delays no writer.
 //
-// Every function that reads a view throws ViewError when reading it again would fail in the same way,
-// ViewTooSlow when the source lets it wait for a lock no longer, Error otherwise.
+// Every function that reads a view throws ViewError if reading it again would fail in the same way,
+// ViewTooSlow if the source lets it wait for a lock no longer, Error otherwise.
 #pragma once
 
 #include <compare>
@@ -53,7 +53,7 @@ struct ViewPageEnd {
   bool end = false;                ///< the view has no further documents
 };
 
-/// A page of a view in the order of _id, without what the documents hold.
+/// A page of a view in the order of _id, without the documents' contents.
 struct ViewList {
   std::vector<FoundDocument> documents;
   bool end = false;  ///< the view has no further documents
@@ -63,7 +63,7 @@ class SourceSnapshot {
  public:
   virtual ~SourceSnapshot() = default;
 
-  /// What this snapshot sees, as a point in the stream of changes (ChangeLog::has_passed()).
+  /// This snapshot, as a point in the stream of changes (ChangeLog::has_passed()).
   virtual Position position() = 0;
 
   /// Renders the documents of `ids`, those that the view does not have included, in no particular order. Its
@@ -81,19 +81,19 @@ class SourceSnapshot {
   virtual ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                              std::int64_t limit) = 0;
 
-  /// About how many documents the view has; none where that takes long to find out.
+  /// About how many documents the view has; none if that takes long to find out.
   virtual std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) = 0;
 
   /// Returns those of `found` that the view does not have, or has under another routing.
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
 
-  /// How the view as it is would give documents of another shape than the index has: columns, _routing, the
-  /// type of _id. Empty: it would not, or the view is gone, which reading it reports.
+  /// The differences between the shape of the present view's documents and the index's: columns, _routing,
+  /// the type of _id. Empty: there are none, or the view is gone, which reading it reports.
   virtual std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) = 0;
 
-  /// Throws ViewError when the view, of which it reads a document at most, or a query that leads to its
-  /// documents cannot be executed, ViewTooSlow when it has to wait for a lock.
+  /// Throws ViewError if the view, from which it reads at most one document, or a query that leads to its
+  /// documents cannot be executed, ViewTooSlow if it has to wait for a lock.
   virtual void require_readable(const AppliedIndex& index) = 0;
 };
 

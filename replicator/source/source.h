@@ -1,10 +1,10 @@
 // A relational database as the origin of one pipeline, whichever database it is.
 //
-// A database implements these contracts, one for each caller: Source, with what it hands out,
+// A database implements these contracts, one for each caller: Source, with its parts,
 //
-//   ChangeLog, SourceTransaction   what reads changes: the tail, the checkpoint, jobs
-//   SourceSnapshot                 what only reads: `verify`, the set-aside, `dead-letters`
-//   Lead                           who leads
+//   ChangeLog, SourceTransaction   the readers of changes: the tail, the checkpoint, jobs
+//   SourceSnapshot                 readers: `verify`, paused indices, `dead-letters`
+//   Lead                           the leader
 //   DeadLetterBox                  dead letters, for people
 //   OutboxMaintenance              pruning, the outbox's limit, missing triggers
 //   Reindexes                      indices that get a second generation
@@ -13,7 +13,7 @@
 //
 //   AppliedWatch, AppliedPoint     `wait`, without leading
 //   StatusReader                   `status`, without leading (pipeline_status.h)
-//   StatusWriter                   what the leader says there of itself
+//   StatusWriter                   the leader's report about itself
 //   SourceDefinition               `check`, `plan`, `apply`, `remove`
 //   ViewReader                     `adopt`, before anything is applied
 //
@@ -34,15 +34,15 @@
 
 namespace lockstep {
 
-/// One connection, for one thread. What it hands out lives as long as it does.
+/// One connection, for one thread. Its parts live as long as it does.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// What `apply` has left, as of opening or the last reload().
+  /// The applied pipeline, as of opening or the last reload().
   virtual const AppliedPipeline& pipeline() const = 0;
 
-  /// Loads pipeline() anew. Throws UsageError when the pipeline is no longer applied.
+  /// Loads pipeline() again. Throws UsageError if the pipeline is no longer applied.
   virtual void reload() = 0;
 
   /// AppliedPipeline::revision as it is now.

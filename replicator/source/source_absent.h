@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// The source is not there, or is not what `apply` has left: the configuration is wrong, or somebody is
-/// restoring a backup. Whoever has seen the source waits for it; elsewhere it is a UsageError.
+/// The source is not there, or not as `apply` has left it: the configuration is wrong, or a backup is being
+/// restored. A process that has seen the source waits for it; elsewhere it is a UsageError.
 class SourceAbsent : public UsageError {
  public:
   using UsageError::UsageError;

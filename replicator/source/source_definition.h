@@ -1,4 +1,4 @@
-// Defines a pipeline in a source, whichever database that is: Lockstep's own tables, and what captures
+// Defines a pipeline in a source, whichever database that is: Lockstep's own tables, and the captures of
 // changes. For `check`, `plan`, `apply` and `remove`.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace lockstep {
 
-/// A connection, for one thread. Every function throws Error when the source cannot be asked.
+/// A connection, for one thread. Every function throws Error if the source cannot be asked.
 class SourceDefinition {
  public:
-  /// What apply() and remove() report while they work. Each function may be empty.
+  /// The reports of apply() and remove() while they work. Each function may be empty.
   struct Progress {
     std::function<void(const PlanStep&)> step;        ///< of each step, before it or when all are done
     std::function<void(const std::string&)> waiting;  ///< why it waits: "a table is in use; trying again: …"
@@ -28,10 +28,10 @@ class SourceDefinition {
   /// The kind and version of the server: "PostgreSQL 15.4".
   virtual std::string server() = 0;
 
-  /// The user of this connection. Empty where the source knows no users.
+  /// The user of this connection. Empty if the source knows no users.
   virtual std::string user() = 0;
 
-  /// What is wrong with the configuration on this source, and what nobody can vouch for. Changes nothing.
+  /// Faults of the configuration on this source, and points that cannot be checked. Changes nothing.
   virtual std::vector<Finding> check() = 0;
 
   /// The fields of the documents of each index, by alias. Leaves out the indices whose view cannot be found.
@@ -43,49 +43,50 @@ class SourceDefinition {
   /// The aliases of the last apply(). Empty before the first.
   virtual std::vector<std::string> applied_aliases() = 0;
 
-  /// How the documents of each index differ from what the configuration describes, by alias. Leaves out the
-  /// indices that do not differ, that are not applied, or whose view cannot be found.
+  /// How the documents of each index differ from the configured ones, by alias. Leaves out the indices that
+  /// do not differ, that are not applied, or whose view cannot be found.
   virtual std::map<std::string, std::vector<DefinitionDifference>> definition_differences() = 0;
 
-  /// The aliases whose index has another definition (view, JSON columns, tracks) than the configuration says.
+  /// The aliases whose index has another definition (view, JSON columns, tracks) than in the configuration.
   virtual std::vector<std::string> redefined_aliases() = 0;
 
-  /// The aliases whose index was applied when its view, or what that reads, was another: it may read tables
-  /// and columns now whose changes are not captured. Leaves out the indices whose view cannot be found.
+  /// The aliases whose index was applied when its view, or a table or view below it, was another: it may read
+  /// tables and columns now whose changes are not captured. Leaves out the indices whose view cannot be
+  /// found.
   virtual std::vector<std::string> altered_aliases() = 0;
 
-  /// Starts a reindex as Reindexes::start() does, whose new generation has the definition that the
-  /// configuration says; makes what captures its changes, and leaves every other index as it is. False: the
-  /// alias has a reindex that has not failed. Throws as plan() does.
+  /// Starts a reindex as Reindexes::start() does, whose new generation has the configured definition; makes
+  /// the captures of its changes, and leaves every other index as it is. False: the alias has a reindex that
+  /// has not failed. Throws as plan() does.
   virtual bool start_reindex(const WantedReindex& wanted, const Progress& progress) = 0;
 
-  /// Drops what captures changes that no index needs any more, as after a reindex that is over.
+  /// Drops captures that no index needs any more, as after a reindex that is over.
   virtual void drop_unneeded(const Progress& progress) = 0;
 
-  /// Adds a backfill of each of these indices, in place of one that nobody has begun. `reason` says why, for
-  /// people. Ignores aliases that are not applied.
+  /// Adds a backfill of each of these indices, in place of one that has not begun. `reason` is for people.
+  /// Ignores aliases that are not applied.
   virtual void refill(const std::vector<std::string>& aliases, const std::string& reason) = 0;
 
   /// From now on plan() and apply() begin a new index of such an alias with a comparison and a sweep, since
   /// it has documents already: not with a backfill.
   virtual void note_filled(std::set<std::string> aliases) = 0;
 
-  /// What apply() would do, in order. Empty: nothing. Changes nothing. Throws UsageError, one fault a line,
-  /// when the configuration does not fit the source.
+  /// The steps of apply(), in order. Empty: nothing. Changes nothing. Throws UsageError, one fault a line, if
+  /// the configuration does not fit the source.
   virtual std::vector<PlanStep> plan() = 0;
 
-  /// Does what plan() says. A failure leaves the source as it was. A second call finds nothing to do. Throws
-  /// as plan() does.
+  /// Carries out plan(). A failure leaves the source as it was. A second call finds nothing to do. Throws as
+  /// plan() does.
   virtual void apply(const Progress& progress) = 0;
 
-  /// What remove() would do, in order.
+  /// The steps of remove(), in order.
   virtual std::vector<PlanStep> removal_plan() = 0;
 
   /// Removes everything that apply() has made.
   virtual void remove(const Progress& progress) = 0;
 
-  /// The statements that give `user` what `lockstep run` needs, and nothing else. Empty where the source
-  /// knows no users. Throws as plan() does.
+  /// The statements that give `user` the privileges that `lockstep run` needs, and nothing else. Empty if the
+  /// source knows no users. Throws as plan() does.
   virtual std::vector<std::string> privileges_for(const std::string& user) = 0;
 };
 

@@ -1,4 +1,4 @@
-// How a database writes the SQL that `init` drafts, where databases differ.
+// How a database writes the SQL of `init`'s drafts, if databases differ.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct JsonRows {
   struct Field {
     std::string name;           ///< not quoted
     std::string expression;     ///< of one row, or JSON of other rows
-    const GraphColumn* column;  ///< what the expression names; null: JSON of other rows
+    const GraphColumn* column;  ///< the column that the expression names; null: JSON of other rows
     std::string as;             ///< the name, quoted where SQL needs it
     /// Whether the expression has that name by itself.
     bool is_called_so() const { return column != nullptr && as == column->quoted; }
@@ -24,7 +24,7 @@ struct JsonRows {
   ColumnNames order;              ///< columns of their table; empty: there is no order
 };
 
-/// Without state. Texts are SQL unless they say otherwise.
+/// Without state. Texts are SQL unless noted otherwise.
 class SqlDialect {
  public:
   virtual ~SqlDialect() = default;
@@ -34,7 +34,7 @@ class SqlDialect {
   /// Several columns of a row as one value, as that of a key of several columns is.
   virtual std::string several_columns(const ColumnNames& columns) const = 0;
 
-  /// What `expression`, which names `column`, is as a value or an _id.
+  /// `expression`, which names `column`, as a value or an _id.
   virtual std::string as_value(const std::string& expression, const GraphColumn& column) const = 0;
 
   /// The condition that `expression`, an as_value(), is one of the values; `equality` is its column's.
@@ -57,15 +57,15 @@ class SqlDialect {
   /// A JSON array of the value of the only field of each row, in their order.
   virtual std::string json_values(const JsonRows& rows, const std::string& indent) const = 0;
 
-  /// A name for a column of a query, quoted where it must be behind "as".
+  /// A name for a column of a query, quoted if necessary behind "as".
   virtual std::string label(const std::string& name) const = 0;
 
-  /// Whether the database tells JSON from text. Otherwise the configuration names what is JSON.
+  /// Whether the database distinguishes JSON from text. Otherwise the configuration names the JSON columns.
   virtual bool has_json_type() const = 0;
 
   // --- statements ---
 
-  /// What a view of documents needs to be there; may be empty.
+  /// The statements that a view of documents needs first; may be empty.
   virtual std::string before_view() const = 0;
 
   virtual std::string create_index(const GraphTable& table, const ColumnNames& columns) const = 0;

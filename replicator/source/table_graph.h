@@ -1,7 +1,6 @@
-// Tables, their keys and what a view makes of them, whichever database has them. `init` drafts a pipeline
-// from it.
+// Tables, their keys and a view's use of them, in any database. `init` drafts a pipeline from it.
 //
-// Names of tables and columns are as SQL writes them, quoted where they must be, unless they say otherwise.
+// Names of tables and columns are as SQL writes them, quoted if necessary, unless noted otherwise.
 #pragma once
 
 #include <map>
@@ -11,7 +10,7 @@
 
 namespace lockstep {
 
-/// What the values of a column are in JSON, as far as a mapping distinguishes it. Of an array: its elements.
+/// The kind of a column's values in JSON, as far as a mapping distinguishes it. Of an array: its elements.
 enum class ValueKind {
   kShort,
   kInteger,
@@ -25,7 +24,7 @@ enum class ValueKind {
   kText,
   kObject,  ///< JSON objects, or arrays of them
   kMixed,   ///< JSON that is not of one shape
-  kOpaque,  ///< bytes and the like, which nobody searches for
+  kOpaque,  ///< bytes and the like, which are not searched for
 };
 
 struct GraphColumn {
@@ -50,7 +49,7 @@ struct ForeignKey {
 };
 
 struct GraphTable {
-  std::string name;    ///< schema-qualified where there are schemas
+  std::string name;    ///< schema-qualified if there are schemas
   std::string alias;   ///< its own name alone
   std::string own;     ///< the same, not quoted
   std::string schema;  ///< empty: the database has none
@@ -64,7 +63,7 @@ struct GraphTable {
   const GraphColumn& column(const std::string& quoted) const;
 };
 
-/// By name. A table stands for its partitions, too.
+/// By name. A table includes its partitions, too.
 using TableGraph = std::map<std::string, GraphTable>;
 
 /// Rows of two tables, or of one, belong together when these columns are equal.
@@ -81,24 +80,25 @@ struct Join {
 struct ViewShape {
   std::string name;
   std::vector<GraphColumn> columns;
-  std::string root;                  ///< the table whose row gives the _id; empty: the view does not tell
+  std::string root;                  ///< the table whose row gives the _id; empty: the view does not show it
   std::string root_column;           ///< the column there that holds it
   std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
-  std::vector<Join> joins;           ///< what its conditions say is equal, a column at a time
-  /// Rows of two places of its tables count together only where all these columns are equal.
+  std::vector<Join> joins;           ///< the equalities of its conditions, a column at a time
+  /// Rows of two places of its tables count together only if all these columns are equal.
   std::vector<Join> links;
-  std::set<std::string> unreached;  ///< tables that it reads in a place from where no links lead to the root
+  std::set<std::string> unreached;  ///< tables that it reads in a place without links to the root
   std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
                                                   ///< clause of the view
   /// Tables whose rows change the documents of other rows, and by which clause: the links lead to these.
   std::map<std::string, std::string> compared;
-  std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
+  std::vector<std::string> unknown;  ///< changes that cannot be followed, in words: "when foreign table …
+                                     ///< changes"
   bool recursive = false;
 };
 
 class SqlDialect;
 
-/// One connection, for one thread. Every function throws Error when the source cannot be asked.
+/// One connection, for one thread. Every function throws Error if the source cannot be asked.
 class SchemaReader {
  public:
   virtual ~SchemaReader() = default;
@@ -106,21 +106,21 @@ class SchemaReader {
   /// How this database writes SQL. Lives as long as the reader.
   virtual const SqlDialect& dialect() const = 0;
 
-  /// All tables but the system's own and those of lockstep's schema.
+  /// All tables but the system's own and those of Lockstep's schema.
   virtual TableGraph tables() = 0;
 
-  /// Looks at some of its rows, too. Throws UsageError when there is no view of that name, or when looking
-  /// would lend this session's rights to somebody.
+  /// Looks at some of its rows, too. Throws UsageError if there is no view of that name, or if looking would
+  /// lend this session's rights to another role.
   virtual ViewShape view(const std::string& name) = 0;
 
   /// The same of a view that is not there yet: of this name, made by these statements, which are undone.
-  /// Throws UsageError also when the database refuses them.
+  /// Throws UsageError also if the database refuses them.
   virtual ViewShape drafted_view(const std::string& name, const std::string& statements) = 0;
 
   /// Whether a table, a view or anything else has this schema-qualified name.
   virtual bool has(const std::string& name) = 0;
 
-  /// What a view of documents for this table is called; `table` is a GraphTable::own.
+  /// The name of a view of documents for this table; `table` is a GraphTable::own.
   virtual std::string view_for(const std::string& table) = 0;
 };
 

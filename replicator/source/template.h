@@ -1,7 +1,7 @@
 // Fills a `.sql` file with holes and repeated lines, so that the code that lands in a database can be read as
 // a whole:
 //
-//   {name}    stands for a value;
+//   {name}    is replaced by a value;
 //   {#name}   on a line of its own begins lines that come once for each filling of `name`;
 //   {/name}   on a line of its own ends them.
 //

@@ -1,5 +1,5 @@
-// The views of a configuration as the database has them, whether `apply` has seen them or not: for whoever
-// compares before anything is changed.
+// The views of a configuration as the database has them, whether `apply` has seen them or not: for
+// comparisons before anything is changed.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace lockstep {
 
-/// One connection, for one thread. What it hands out lives as long as it does.
+/// One connection, for one thread. Its parts live as long as it does.
 class ViewReader {
  public:
   virtual ~ViewReader() = default;
 
-  /// The indices of the configuration, in its order. Their ids mean something to read() alone, and nothing
-  /// captures changes of them.
+  /// The indices of the configuration, in its order. Their ids have a meaning for read() alone, and their
+  /// changes are not captured.
   virtual const std::vector<AppliedIndex>& indices() const = 0;
 
   /// Opens a snapshot of the views. Its position() means nothing.

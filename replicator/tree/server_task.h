@@ -26,14 +26,14 @@ class ServerTask {
     bool ended = false;
     std::int64_t changed = 0;
   };
-  /// A task that the server does not know any more has ended. Throws Error when the task failed for a
-  /// document by anything but a conflict.
+  /// A task that the server does not know any more has ended. Throws Error if the task failed for a document
+  /// by anything but a conflict.
   State state();
 
   /// Ends it after the documents of its current batch. Does nothing when it has ended.
   void cancel();
 
-  /// Removes what the server keeps of a task that has ended, if it allows that.
+  /// Removes the server's record of an ended task, if it allows that.
   void forget();
 
  private:

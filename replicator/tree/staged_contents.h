@@ -1,5 +1,5 @@
-// What a put, a copy or a new directory consists of, sent to the server before the commit: a document without
-// a path, under the operation's id. From the commit on anybody can finish the operation with it.
+// The contents of a put, a copy or a new directory, sent to the server before the commit: a document without
+// a path, under the operation's id. From the commit on any process can finish the operation with it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,10 +21,10 @@ class StagedContents {
   /// `fields`: those of the document that is to be, but for its place, kind and fence.
   TreeDocument stage(const Operation& operation, const TreeIntent& intent, nlohmann::json fields);
 
-  /// Removes what an operation has staged, unless it has become a file.
+  /// Removes an operation's staged documents, except those that have become files.
   void remove(const std::string& operation);
 
-  /// Removes what resolved operations have staged.
+  /// Removes the staged documents of resolved operations.
   void clear_up(LockManager& locks);
 
  private:

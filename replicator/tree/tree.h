@@ -1,5 +1,5 @@
 // A directory tree that lives only in Elasticsearch, changed under locks: it moves, removes and writes files
-// and directories as a file system does, whoever else changes the tree and whoever dies meanwhile.
+// and directories as a file system does, even if other processes change the tree or die meanwhile.
 //
 //   auto locks = open_locks(config);
 //   auto tree = open_tree(config, *locks);
@@ -10,7 +10,7 @@
 // A change takes its locks, checks that the tree allows it, commits in the journal, and then writes. From the
 // commit on it has happened: when this process dies, the next one that meets its locks, or recover(), does
 // the rest. Every data write is conditional and fenced (tree_writes.h, F1 and F2). A move never replaces
-// anything. Directories need not exist before something is put or moved into them (tree_documents.h).
+// anything. Directories need not exist before files are put or moved into them (tree_documents.h).
 //
 // Not thread-safe: one for each thread, with a LockManager of its own.
 #pragma once
@@ -48,8 +48,8 @@ struct TreeOptions {
   /// Operations whose command this change is a part of: their locks do not keep it out.
   std::vector<std::string> under = {};
   std::stop_token stop = {};  ///< ends the waiting; after the commit it leaves the work to others
-  /// Called with the cause while the server keeps a change from going on after its commit: at once, and every
-  /// 10 s again.
+  /// Called with the cause while the server keeps a committed change from continuing: at once, and every 10 s
+  /// again.
   std::function<void(const Error&)> hindered = [](const Error&) {};
   /// Called with how many documents of how many are done.
   std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
@@ -61,19 +61,19 @@ class Tree {
   Tree(LockManager& locks, std::unique_ptr<HttpTransport> transport, const TreeConfig& config,
        std::chrono::milliseconds request_timeout);
 
-  /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
+  /// Creates whatever is missing: the locks' indices and scripts, the tree's index, fields of its mapping.
   /// Call it once before any change; list(), read() and search() do without.
   void prepare();
 
-  /// What recover() needs: the locks' indices and scripts, not the index of the tree.
+  /// Prepares for recover(): the locks' indices and scripts, not the index of the tree.
   void prepare_recovery();
 
-  // Each change returns none when it is done. It returns a refusal, and has changed nothing, when others kept
-  // the locks for too long or a stop was requested meanwhile. It throws TreeError for what a file system
-  // would refuse, TreeOperationLost when it was deposed, and Error.
+  // Each change returns none once it is done. It returns a refusal, and has changed nothing, if others kept
+  // the locks for too long or a stop was requested meanwhile. It throws TreeError for a change that a file
+  // system would refuse, TreeOperationLost if it was deposed, and Error.
 
-  /// Moves a file, or a directory with everything below it. `to` is the new path itself, where nothing may
-  /// exist. Does nothing when both paths are the same.
+  /// Moves a file, or a directory with everything below it. `to` is the new path itself, and must not exist.
+  /// Does nothing if both paths are the same.
   std::optional<Refusal> move(const TreePath& from, const TreePath& to, const TreeOptions& options);
 
   /// Removes a file, or a directory with everything below it.
@@ -83,19 +83,19 @@ class Tree {
   /// for contents that are too large or not UTF-8.
   std::optional<Refusal> put(const TreePath& path, const std::string& contents, const TreeOptions& options);
 
-  /// Makes a directory that has a document of its own, and so stays when it is empty. Throws TreeError when
+  /// Makes a directory that has a document of its own, and so stays when it is empty. Throws TreeError if
   /// there is a document already.
   std::optional<Refusal> make_directory(const TreePath& path, const TreeOptions& options);
 
-  /// Copies a file with all of its fields. `to` is the new path itself, where nothing may exist.
+  /// Copies a file with all of its fields. `to` is the new path itself, and must not exist.
   std::optional<Refusal> copy(const TreePath& from, const TreePath& to, const TreeOptions& options);
 
   // These take no lock: they may see a change half done.
 
-  /// The contents of a file; empty when it has none.
+  /// The contents of a file; empty if it has none.
   std::string read(const TreePath& path);
 
-  /// Calls `sink` with each file whose contents have these words, as search_tree() says.
+  /// Calls `sink` with each file whose contents have these words, like search_tree().
   void search(const TreePath& path, TreeDepth depth, const std::string& words,
               const std::function<void(const TreeEntry&)>& sink,
               const Unreadable& unreadable = refuse_unreadable);
@@ -104,8 +104,8 @@ class Tree {
   void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink,
             const Unreadable& unreadable = refuse_unreadable);
 
-  /// Clears up what dead processes have left: finishes or aborts operations, releases locks, removes contents
-  /// that were never put.
+  /// Clears up after dead processes: finishes or aborts operations, releases locks, removes contents that
+  /// were never put.
   SweepResult recover();
 
  private:

@@ -1,6 +1,6 @@
-// What a move or a removal does to a document, in two forms: as an item of a bulk request, and as a task of
-// the server. Both change a document only in the version that was read, only where its fence is below the
-// operation's token, and only once: the query no longer finds what is done.
+// A move's or a removal's effect on a document, in two forms: as an item of a bulk request, and as a task of
+// the server. Both change a document only in the version that was read, only if its fence is below the
+// operation's token, and only once: the query no longer finds finished documents.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -34,12 +34,12 @@ class TreeChange {
   TreeIntent intent_;
 };
 
-/// Where a document is: its fields `path` and `name`.
+/// A document's place: its fields `path` and `name`.
 struct TreePlace {
   std::string path;
   std::string name;
 };
-/// Where a move takes a document. REQUIRES: document.is_at_or_below(from).
+/// A document's place after a move. REQUIRES: document.is_at_or_below(from).
 TreePlace moved(const TreeDocument& document, const TreePath& from, const TreePath& to);
 
 /// For the action line of a bulk item: the version that was read as a condition, and the routing.

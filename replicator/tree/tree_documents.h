@@ -1,9 +1,9 @@
-// Reads the documents of a tree: where they are, not their contents.
+// Reads the documents of a tree: their places, not their contents.
 //
 // A document has `name` and `path` (its directory), and perhaps `kind`: "directory" for a directory that has
-// a document of its own; any other kind, or none, is a file. A directory exists when it has a document or
-// when something lies below it. `fence` is the token of the operation that last wrote the document under a
-// lock; a missing one counts as 0.
+// a document of its own; any other kind, or none, is a file. A directory exists if it has a document or if
+// anything is below it. `fence` is the token of the operation that last wrote the document under a lock; a
+// missing one counts as 0.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr const char* kDirectoryKind = "directory";
 inline constexpr const char* kFileKind = "file";
 
 /// The kind of the contents of a put before its commit: this, followed by the id of the operation, which is
-/// also the document's. Such a document has no path yet. Only lockstep writes it, so nothing else is removed
+/// also the document's. Such a document has no path yet. Only Lockstep writes it, so nothing else is removed
 /// as left behind.
 inline constexpr const char* kStagedKind = "lockstep-staged:";
 /// No such kind is longer.
@@ -48,9 +48,9 @@ struct TreeDocument {
   bool is_at_or_below(const TreePath& path) const;
 };
 
-/// What exists at a path.
+/// The documents at a path.
 struct TreeNode {
-  std::vector<TreeDocument> documents;  ///< its own; several only where somebody writes without locks
+  std::vector<TreeDocument> documents;  ///< its own; several only after writes without locks
   std::int64_t below = 0;               ///< number of documents below it, at any depth
 
   bool exists() const { return !documents.empty() || below > 0; }
@@ -58,8 +58,8 @@ struct TreeNode {
   std::int64_t size() const { return static_cast<std::int64_t>(documents.size()) + below; }
 };
 
-/// Each function sees what was searchable at the last refresh, unless it says otherwise, and throws Error as
-/// the client does.
+/// Each function sees the documents that were searchable at the last refresh, unless noted otherwise, and
+/// throws Error as the client does.
 class TreeDocuments {
  public:
   /// `client` must outlive this.
@@ -70,13 +70,13 @@ class TreeDocuments {
   /// Makes everything that was written searchable.
   void refresh();
 
-  /// What exists at each of the paths, in one request. REQUIRES: not the root.
+  /// The documents at each of the paths, in one request. REQUIRES: not the root.
   std::vector<TreeNode> look_up(std::span<const TreePath> paths);
 
   /// The first of the paths at which there is a file.
   std::optional<TreePath> first_file(const std::vector<TreePath>& paths);
 
-  /// The whole _source of the file at a path. Throws TreeError when there is none.
+  /// The whole _source of the file at a path. Throws TreeError if there is none.
   nlohmann::json source_at(const std::string& doing, const TreePath& path);
 
   std::int64_t count(const nlohmann::json& query);
@@ -104,7 +104,7 @@ class TreeDocuments {
 
 /// Reads a document from a hit or from the reply to a GET. path, name, kind and fence may be missing. Throws
 /// Error for one of another type, naming document and field, for a path without a name, for a fence that is
-/// no token, and when the index keeps no _source.
+/// no token, and if the index keeps no _source.
 TreeDocument read_tree_document(const nlohmann::json& hit);
 
 /// Its id, routing and version alone, which the reply to a write has too.
@@ -113,7 +113,7 @@ TreeDocument read_tree_version(const nlohmann::json& reply);
 /// The body of a search whose hits read_tree_document() can read.
 nlohmann::json tree_search_body(const nlohmann::json& query, std::size_t size);
 
-/// The hits in a search's reply. Throws Error: a retryable one when not all shards have answered.
+/// The hits in a search's reply. Throws Error: a retryable one if not all shards have answered.
 nlohmann::json tree_hits(const std::string& doing, const nlohmann::json& reply);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Why a change of the tree did not happen, or did not end, as the caller must tell apart.
+// Why a change of the tree did not happen, or did not end, as the caller must distinguish.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What a file system would refuse.
+/// A change that a file system would refuse.
 class TreeError : public Error {
  public:
   enum class Kind {
@@ -28,13 +28,13 @@ class TreeError : public Error {
   Kind kind_;
 };
 
-/// Somebody else aborted or adopted the operation while its owner worked on it.
+/// Another process aborted or adopted the operation while its owner worked on it.
 class TreeOperationLost : public Error {
  public:
   enum class When {
     kBeforeCommit,  ///< nothing was changed
-    kAfterCommit,   ///< whoever adopted it finishes it
-    kOver,          ///< whoever adopted it has finished it; or the journal has lost it, and nobody will
+    kAfterCommit,   ///< its adopter finishes it
+    kOver,          ///< its adopter has finished it; or the journal has lost it, and it stays unfinished
   };
 
   TreeOperationLost(When when, const std::string& doing, const std::string& cause);

@@ -53,14 +53,14 @@ json missing_fields(const json& properties) {
   return missing;
 }
 
-/// How many characters of a keyword are found.
+/// The number of characters of a keyword that are found.
 std::int64_t kept_of(const json& field, const json& settings) {
   if (const std::optional<std::int64_t> own = integer_at(field, "ignore_above")) return *own;
   const std::string everywhere = text_at(settings, "index.mapping.ignore_above");
   return everywhere.empty() ? std::numeric_limits<std::int64_t>::max() : std::stoll(everywhere);
 }
 
-/// What keeps values of a field from being found by all of their text; empty: nothing.
+/// The obstacle to finding values of a field by all of their text; empty: none.
 std::string fault_of_keyword(const json& field, std::size_t longest, const json& settings) {
   if (text_at(field, "type") != "keyword") return "is not mapped as a keyword";
   if (!field.value("index", true)) return "is not indexed, so that it cannot be searched";
@@ -70,8 +70,8 @@ std::string fault_of_keyword(const json& field, std::size_t longest, const json&
          " bytes are not found";
 }
 
-/// What is wrong with how a field of paths is mapped; empty: nothing. Two paths must never be one term, and
-/// none may be missing.
+/// The fault of a path field's mapping; empty: none. Two paths must never be one term, and none may be
+/// missing.
 std::string fault_of_place(const json& field, std::size_t longest, const json& settings) {
   if (field.contains("normalizer")) return "has a normalizer, which makes different paths one";
   if (field.contains("null_value")) return "has a null_value, which is found where there is no path";
@@ -79,16 +79,16 @@ std::string fault_of_place(const json& field, std::size_t longest, const json& s
   return fault_of_keyword(field, longest, settings);
 }
 
-/// The same for `kind`, by whose beginning recover() finds what dead processes have staged. A mapping made by
-/// its first document has a keyword below it. What is a directory is read from each document, so a normalizer
-/// does no harm.
+/// The same for `kind`, by whose beginning recover() finds documents staged by dead processes. A mapping made
+/// by its first document has a keyword below it. Directories are recognized from each document, so a
+/// normalizer does no harm.
 std::string fault_of_kind(const json& field, const json& settings) {
   const json below = object_at(object_at(field, "fields"), "keyword");
   const bool dynamic = text_at(field, "type") == "text" && !below.empty();
   return fault_of_keyword(dynamic ? below : field, kMaxStagedKindBytes, settings);
 }
 
-/// What is wrong with the mapping as a whole; empty: nothing.
+/// The fault of the mapping as a whole; empty: none.
 std::string fault_of(const json& mappings) {
   const json source = object_at(mappings, "_source");
   if (!source.value("enabled", true) || source.contains("includes") || source.contains("excludes"))
@@ -102,8 +102,7 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
-/// What is wrong with the settings for whoever changes documents; empty: nothing. The default pipeline can be
-/// passed by.
+/// The fault of the settings for changes of documents; empty: none. The default pipeline can be bypassed.
 std::string fault_of_settings(const json& settings) {
   const std::string pipeline = text_at(settings, "index.final_pipeline");
   if (pipeline.empty() || pipeline == kNoPipeline) return "";
@@ -116,7 +115,7 @@ std::string doing_of_use(const std::string& index) {
   return "using " + index + " as a directory tree";
 }
 
-/// For those who read the tree, and for those who change it. `found`: what client.indices_of(index) gives.
+/// For readers of the tree, and for changes of it. `found`: the result of client.indices_of(index).
 void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found) {
   const std::string doing = doing_of_use(index);
   const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
@@ -138,7 +137,7 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   const json contents = object_at(properties, "contents");
   if (contents.contains("properties") || text_at(contents, "type") == "nested")
     require("contents", "is mapped as an object, and takes no text");
-  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
+  // Only read from documents. A script's first "fence": "17" makes a text of it.
   const std::string fence = text_at(object_at(properties, "fence"), "type");
   if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
     throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
@@ -146,7 +145,7 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   }
 }
 
-/// What only writers need.
+/// The needs of writers alone.
 void require_changeable(const std::string& index, const IndexState& state) {
   const std::string doing = doing_of_use(index);
   const json meta = object_at(state.mappings, "_meta");

@@ -13,17 +13,17 @@ bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 
 /// As tree_index_exists(). Throws Error for an index that cannot show a tree as it is, since searches in it
 /// would pass over documents or find others: several indices or a filter behind an alias, or a mapping that
-/// cannot tell paths apart, does not find them all or what is staged, requires a routing, or does not keep
-/// whole documents. But not for one that a pipeline writes or that is read-only.
+/// cannot distinguish paths, does not find them all or the staged documents, requires a routing, or does not
+/// keep whole documents. But not for one that a pipeline writes or that is read-only.
 bool tree_can_be_read(ElasticsearchClient& client, const std::string& index);
 
-/// Throws Error when a block keeps writes out of the index. Does nothing when there is none of this name.
+/// Throws Error if a block keeps writes out of the index. Does nothing if there is none of this name.
 void require_writable_tree(ElasticsearchClient& client, const std::string& index);
 
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
-/// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, as
-/// tree_can_be_read() does, and for an index of locks, one that a pipeline writes, one that is read-only,
-/// and one whose final pipeline may change what is written.
+/// Idempotent, and safe while other processes do the same. Throws Error, before it changes anything, as
+/// tree_can_be_read() does, and for an index of locks, one that a pipeline writes, one that is read-only, and
+/// one whose final pipeline may change documents.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// What somebody wants to change in a tree. Here its paths become the journal's text, and the journal's text
-// becomes paths; everywhere else in this folder a path is a TreePath.
+// An intended change of a tree. Here its paths become the journal's text, and the journal's text becomes
+// paths; everywhere else in this folder a path is a TreePath.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct TreeIntent {
   enum class Kind : std::uint8_t { kMove, kRemove, kPut, kMakeDirectory, kCopy };
 
   Kind kind = Kind::kMove;
-  TreePath path;                    ///< what is moved, removed, written, made or copied
+  TreePath path;                    ///< of the file or directory to move, remove, write, make or copy
   std::optional<TreePath> to = {};  ///< the new path of a move or a copy; none for other kinds
 
   /// Whether it makes a document, which it stages before the commit (tree_writes.h, F2).
   bool creates() const { return kind != Kind::kMove && kind != Kind::kRemove; }
-  /// Where something is when it is done. REQUIRES: no removal.
+  /// The place of its file or directory afterwards. REQUIRES: no removal.
   const TreePath& target() const { return to ? *to : path; }
   bool operator==(const TreeIntent&) const = default;
 };
@@ -32,7 +32,7 @@ std::string doing_of(const TreeIntent& intent);
 OperationIntent journal_intent(const TreeIntent& intent, const std::string& index);
 
 /// Reads it from the journal entry of an operation on a tree. Throws Error, which names the operation, for a
-/// kind that this lockstep does not know and for texts that are not paths.
+/// kind that this Lockstep does not know and for texts that are not paths.
 TreeIntent tree_intent(const Operation& operation);
 
 }  // namespace lockstep

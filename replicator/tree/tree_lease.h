@@ -12,10 +12,10 @@
 
 namespace lockstep {
 
-/// How a step that the server cannot do now is tried again.
+/// The retries of a step that the server cannot do now.
 struct TreePatience {
   std::optional<std::chrono::milliseconds> limit = {};  ///< then its Error is thrown; none: never
-  /// Is told the cause when the step fails first, and again every 10 s.
+  /// Receives the cause when the step fails first, and again every 10 s.
   std::function<void(const Error&)> tell = [](const Error&) {};
 };
 
@@ -28,8 +28,8 @@ class TreeLease {
 
   FencingToken token() const { return token_; }
 
-  /// To be called before each write. Throws LeaseLost when the lease is lost, and Error when a stop is
-  /// requested, with the cause if a step fails at the time.
+  /// To be called before each write. Throws LeaseLost if the lease is lost, and Error if a stop is requested,
+  /// with the cause if a step fails at the time.
   void check();
 
   /// So many more documents are done; the next renewal writes that to the journal.
@@ -49,7 +49,7 @@ class TreeLease {
   void persist(const std::function<void()>& step);
 
  private:
-  /// What keeps the operation from going on, for the journal and for check(); empty: nothing.
+  /// The obstacle to the operation, for the journal and for check(); empty: none.
   void note(const std::string& cause);
 
   LockManager& locks_;

@@ -42,7 +42,7 @@ class Listing {
     }
   }
 
-  /// The names of the directories in a directory below which something lies.
+  /// The names of the directories in a directory with entries below them.
   std::set<std::string> directories_in(const TreePath& directory) {
     const std::string prefix = directory.is_root() ? "/" : directory.text() + "/";
     std::set<std::string> names;
@@ -58,7 +58,7 @@ class Listing {
       std::string last;
       for (const json& bucket : buckets) {
         last = text_at(object_at(bucket, "key"), "path");
-        // In the root itself, or beside a directory with a long path.
+        // In the root itself, or next to a directory with a long path.
         if (last.size() <= prefix.size() || !last.starts_with(prefix)) continue;
         const std::string name = last.substr(prefix.size(), last.find('/', prefix.size()) - prefix.size());
         names.insert(name);

@@ -18,13 +18,13 @@ struct TreeEntry {
 };
 
 enum class TreeDepth {
-  kChildren,  ///< what is in the directory, by name
+  kChildren,  ///< the directory's entries, by name
   kAll,       ///< everything below it, directory by directory; only directories that have a document
 };
 
-/// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError when nothing
-/// exists at the path, and Error. Sees what was searchable at the last refresh. Tells `unreadable` of each
-/// document below the path that cannot be read, and goes on.
+/// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError if nothing exists
+/// at the path, and Error. Sees the documents that were searchable at the last refresh. Calls `unreadable`
+/// for each unreadable document below the path, and continues.
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
                const std::function<void(const TreeEntry&)>& sink, const Unreadable& unreadable);
 

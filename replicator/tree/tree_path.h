@@ -44,7 +44,7 @@ class TreePath {
   std::string text_;
 };
 
-/// Where a document is, from its two fields: ("/", "etc") → "/etc", ("/etc", "passwd") → "/etc/passwd".
+/// A document's path, from its two fields: ("/", "etc") → "/etc", ("/etc", "passwd") → "/etc/passwd".
 std::string joined_path(std::string_view directory, std::string_view name);
 
 }  // namespace lockstep

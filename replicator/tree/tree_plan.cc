@@ -34,7 +34,7 @@ std::vector<std::string> document_lock_names(const TreeIntent& intent, const Tre
   return names;
 }
 
-/// Refuses a move that would take a document to a path that nobody could name any more.
+/// Refuses a move that would take a document to a path too long to name.
 void require_room(const TreeIntent& intent, const TreeDocument& document) {
   const TreePlace place = moved(document, intent.path, *intent.to);
   const std::size_t bytes = joined_path(place.path, place.name).size();
@@ -170,7 +170,7 @@ TreePlan TreePlanner::everything_at(const TreeIntent& intent, TreeNode node, con
          "more than " + std::to_string(kMaxDocumentLocks) + " documents would have to be locked one by one",
          "write locking = \"tree\" in [tree], in every configuration that changes this tree"});
   } else {
-    // The server will change them. It passes over what it cannot change, so that is refused here.
+    // The server will change them. It passes over unchangeable ones, so those are refused here.
     plan.total = 0;
     documents_.scan(tree_query::at_or_below(path), kPageOfMany, [&](std::span<const TreeDocument> page) {
       plan.total += std::count_if(page.begin(), page.end(), concerned);

@@ -15,7 +15,7 @@ namespace lockstep {
 
 /// The documents that a change concerns.
 struct TreePlan {
-  std::vector<TreeDocument> known = {};  ///< all of them; empty when they are too many, or none
+  std::vector<TreeDocument> known = {};  ///< all of them; empty if there are too many, or none
   std::int64_t total = 0;
 };
 
@@ -29,13 +29,13 @@ class TreePlanner {
   ///   tree      source and target exclusively, their ancestors shared; the source of a copy shared, too
   ///   global    the one lock
   ///   document  the ids of all documents concerned, the paths of source and target, and for each document
-  ///             that moves its new path, so that nobody else puts anything there
+  ///             that moves its new path, so that no other operation puts anything there
   /// Under document locking it reads the tree, and throws as plan() does.
   LockSet locks_for(const TreeIntent& intent);
 
-  /// Reads the tree: every document that the change concerns. Throws TreeError when the tree does not allow
-  /// the change, and Error for a document that it cannot change, naming it: before anything is written.
-  /// Calls `still_reading` from time to time. REQUIRES: the locks are held.
+  /// Reads the tree: every document that the change concerns. Throws TreeError if the tree does not allow the
+  /// change, and Error for a document that it cannot change, naming it: before anything is written. Calls
+  /// `still_reading` from time to time. REQUIRES: the locks are held.
   TreePlan plan(
       const TreeIntent& intent, const std::function<void()>& still_reading = [] {});
 
@@ -50,7 +50,7 @@ class TreePlanner {
   TreePlan plan_put(const std::string& doing, const TreePath& path);
   TreePlan plan_directory(const std::string& doing, const TreePath& path);
   TreePlan plan_copy(const std::string& doing, const TreePath& from, const TreePath& to);
-  /// What a move or a removal concerns.
+  /// The documents that a move or a removal concerns.
   TreePlan everything_at(const TreeIntent& intent, TreeNode node, const Reading& still_reading);
 
   TreeDocuments& documents_;

@@ -12,7 +12,7 @@ namespace lockstep::tree_query {
 /// The document of the file or directory itself. REQUIRES: not the root.
 nlohmann::json at(const TreePath& path);
 
-/// What lies below a directory at any depth; for a path of more than kMaxPrefixBytes also what lies beside it
+/// Everything below a directory at any depth; for a path of more than kMaxPrefixBytes also its neighbours
 /// under the same beginning.
 nlohmann::json below(const TreePath& path);
 
@@ -28,12 +28,12 @@ nlohmann::json beginning_with(std::string_view text);
 /// at() or below(). REQUIRES: not the root.
 nlohmann::json at_or_below(const TreePath& path);
 
-/// What is in a directory itself.
+/// The entries of a directory itself.
 nlohmann::json in(const TreePath& directory);
 
 nlohmann::json any_of(std::vector<nlohmann::json> queries);
 
-/// What is at these paths itself, and perhaps something else that has the directory of one and the name of
+/// The documents at these paths themselves, and perhaps others that have the directory of one and the name of
 /// another. In two clauses, since engines take no more than some hundreds. REQUIRES: not the root.
 nlohmann::json among(const std::vector<TreePath>& paths);
 

@@ -8,15 +8,15 @@
 namespace lockstep {
 namespace {
 
-/// So long whoever finishes the work of a dead one tries a step that the server cannot do: less than the 15 s
-/// within which the cause has to be said. The next one tries again once the lease is over.
+/// For so long the adopter of a dead process's work tries a step that the server cannot do: less than the 15
+/// s within which the cause has to be reported. The next one tries again once the lease is over.
 constexpr std::chrono::seconds kPatience{10};
 
 }  // namespace
 
 bool TreeRollForward::knows(const Operation& operation) const {
   if (operation.intent.target != documents_.index()) return false;
-  (void)tree_intent(operation);  // throws for what it cannot read: before anybody adopts the operation
+  (void)tree_intent(operation);  // throws for an unreadable operation: before it is adopted
   require_writable_tree(client_, documents_.index());
   return true;
 }

@@ -58,7 +58,7 @@ void TreeWrites::change(std::span<const TreeDocument> known) {
       documents_.refresh();
       const bool many = static_cast<std::size_t>(documents_.count(change.query())) > kBulkDocuments;
       const bool in_server = many && painless_ == Painless::kHere && !scope_.locked;
-      // What the server has passed over is looked at here, one document at a time.
+      // Documents that the server has passed over are looked at here, one at a time.
       if (in_server && change_in_server(change) > 0) return;
       done = change_by_client(change) == 0;
     });

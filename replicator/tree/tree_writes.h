@@ -1,20 +1,20 @@
-// The data writes of one operation, for its owner and for whoever adopts it. They may start again from the
-// beginning at any time: searches no longer find what is done.
+// The data writes of one operation, for its owner and for its adopter. They may start again from the
+// beginning at any time: searches no longer find finished documents.
 //
 // F1. A document is written only in the version that was read, and only if the fence in that version is below
 // the token; afterwards its fence is the token. So if a sender is deposed while its write is on the way, the
 // write meets another version; and a write after a fresh read meets a greater fence.
 //
-// A greater fence tells the owner that it was deposed, and then the journal says so too. If the journal,
+// A greater fence shows the owner that it was deposed, and then the journal shows it too. If the journal,
 // asked after the read, still calls it the owner, no later owner can have written that fence: it comes from a
 // script with numbers of its own, or from locks that were kept elsewhere. The owner takes a token above it
-// then; but where that would use up the tokens (kMostExceeded) it replaces the fence by its own smaller one.
-// An equal fence is treated alike: where the indices of locks are deleted, two may draw the same token, and
-// must not both write. It may also be the owner's, of a write whose answer was lost; then a new token does no
+// then; but if that would use up the tokens (kMostExceeded) it replaces the fence by its own smaller one. An
+// equal fence is treated alike: if the indices of locks are deleted, two may draw the same token, and must
+// not both write. It may also be the owner's, of a write whose answer was lost; then a new token does no
 // harm.
 //
 // F2. A document gets its first path by such a write too: it is created without a path, before the commit
-// (staged). A late creation could land where somebody has removed the document meanwhile.
+// (staged). A late creation could land after the document was removed.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@
 
 namespace lockstep {
 
-/// What the writes of an operation need to know of it.
+/// The parts of an operation that its writes need.
 struct TreeScope {
   TreeScope(const Operation& operation, TreeIntent its_intent);
 
@@ -55,7 +55,7 @@ class TreeWrites {
   /// empty. Throws LeaseLost, and Error.
   void change(std::span<const TreeDocument> known);
 
-  /// What put() needs, read under the locks.
+  /// The documents that put() needs, read under the locks.
   struct Put {
     TreeDocument staged;
     std::string contents;             ///< of a put
@@ -67,8 +67,8 @@ class TreeWrites {
 
  private:
   /// Changes the documents of a page that the operation concerns. Returns how many were no longer in the
-  /// version that was read: somebody wrote them without a lock, or an earlier request did and its answer was
-  /// lost.
+  /// version that was read: another client wrote them without a lock, or an earlier request did and its
+  /// answer was lost.
   std::int64_t change_page(const TreeChange& change, std::span<const TreeDocument> page);
   /// The same for all documents that are left.
   std::int64_t change_by_client(const TreeChange& change);

@@ -1,4 +1,4 @@
-"""Locks for data that lives in Elasticsearch, shared with the program lockstep. See README.md beside this package."""
+"""Locks for data that lives in Elasticsearch, shared with the program `lockstep`. See README.md next to this package."""
 from .errors import LeaseLost, LockBusy, LockstepError
 from .locks import Lock, Locks
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as the caller must tell apart."""
+"""The errors that a caller must distinguish."""
 
 
 class LockstepError(Exception):
@@ -19,4 +19,4 @@ class LockBusy(LockstepError):
 
 
 class LeaseLost(LockstepError):
-    """Somebody else may hold the locks by now: write nothing more."""
+    """Another holder may have the locks by now: write nothing more."""

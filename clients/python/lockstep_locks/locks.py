@@ -129,7 +129,7 @@ class Lock:
         """Writes change(document) under the fencing token, and deletes it where that is None. Returns what it wrote."""
         path = f"/{quoted(index)}/_doc/{quoted(id)}"
         query = f"routing={quoted(routing)}" if routing else ""
-        refused = None  # (what we meant to write, the fence before it): somebody was faster, or our own request arrived twice
+        refused = None  # (what we meant to write, the fence before it): another holder was faster, or our own request arrived twice
         while True:
             self.check()
             status, found = self._server.request(f"reading {index}/{id}", "GET", f"{path}?{query}", accepted=(404,))
@@ -159,7 +159,7 @@ class Lock:
     # --- the protocol
 
     def _is_written(self, document, wanted, before):
-        """Whether our own request was refused because it had arrived already: nobody else writes with our token."""
+        """Whether our own request was refused because it had arrived already: no other holder writes with our token."""
         return document == wanted or document is not None and before != self.token and document.get("fence") == self.token
 
     def _open(self):
@@ -177,7 +177,7 @@ class Lock:
         self._good_until = sent + self._lease / 1000 - _CLOCK_STEP
 
     def _insist(self, step, limit=None):
-        """Goes on trying while the server is away or too busy: for `limit` seconds, or for a lease, as nobody takes the locks sooner."""
+        """Keeps trying while the server is away or too busy: for `limit` seconds, or for a lease, as the locks are not taken sooner."""
         limit = self._lease / 1000 if limit is None else limit
         end = time.monotonic() + limit
         while True:
@@ -202,7 +202,7 @@ class Lock:
             try:
                 return self._acquire(end)
             except LeaseLost:
-                # The server was away for longer than a lease, and somebody has cleared up.
+                # The server was away for longer than a lease, and another process has cleared up.
                 if time.monotonic() >= end:
                     raise
                 self._clear_up()
@@ -319,7 +319,7 @@ class Lock:
                 {"_source": ["*"], "script": _script("journal-seize-v1", {
                     "by": self.id, "lease": self._lease, "adopt": False, "seen": found["_seq_no"]})}, accepted=(404, 409))
             if status != 200:
-                return True  # somebody else was faster
+                return True  # another holder was faster
             entry = reply["get"]["_source"]
             if entry.get("answer") == "dead":
                 raise LockstepError(f"{met} is locked by {holder}, which died in the middle of a change of the tree; "
@@ -338,7 +338,7 @@ class Lock:
         return reply["get"]["_source"]["last"]
 
     def _exceed(self, index, id, document):
-        """A greater fence means that we were deposed, as the journal then says; or it was not written under these locks.
+        """A greater fence means that we were deposed, as the journal then shows; or it was not written under these locks.
         Returns the fence."""
         fence = fence_of(f"the document {index}/{id}", document or {})
         if fence > self.token:
@@ -369,7 +369,7 @@ class Lock:
                     return
 
     def _require_indices(self):
-        """A renewal must not make an index again that somebody has deleted, perhaps without its mapping."""
+        """A renewal must not make a deleted index again, perhaps without its mapping."""
         for index in (self._locks._index, self._locks._journal):
             _, reply = self._server.request(f"looking for the index {index}", "GET", f"/{quoted(index)}/_mapping", accepted=(404,))
             found = [of_index.get("mappings", {}) for of_index in reply.values() if isinstance(of_index, dict)]
@@ -386,7 +386,7 @@ class Lock:
                 raise LeaseLost(story)
 
     def _step(self, fields):
-        """Changes our entry, as it was when we last wrote it, and lets its lease begin anew."""
+        """Changes our entry, as it was when we last wrote it, and starts its lease again."""
         with self._journal_turn:
             for _ in range(4):
                 status, _ = self._write_entry("writing the operation", {
@@ -426,7 +426,7 @@ class Lock:
         raise LockstepError("reading the server's clock: the cluster has no elected master", True)
 
     def _entry_path(self, id, version):
-        # An opening collides with itself when it is sent again; the script leaves what is open as it is.
+        # An opening collides with itself when it is sent again; the script leaves an open entry as it is.
         condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else "?retry_on_conflict=10"
         return f"/{quoted(self._locks._journal)}/_update/{quoted(id)}{condition}"
 

@@ -20,7 +20,7 @@ def is_shortened(name):
 def checked(name):
     if not name or any(ord(c) < 32 or ord(c) == 127 for c in name):
         raise ValueError(f"the name of a lock is empty or has control characters: {name!r}")
-    name.encode()  # raises for what is not text
+    name.encode()  # raises for anything but text
     return name
 
 

@@ -9,8 +9,8 @@ import urllib.parse
 from .errors import LockstepError
 
 def may_work_later(status, error):
-    """Also where a circuit breaker stopped it, such as the limit of scripts that are compiled in a minute, whatever the status; and
-    where somebody has deleted an index of locks: the next write makes it again."""
+    """Also if a circuit breaker stopped it, such as the limit of scripts that are compiled in a minute, whatever the status; and
+    if an index of locks was deleted: the next write makes it again."""
     cause = error if isinstance(error, dict) else {}
     kind = cause.get("type")
     while isinstance(cause.get("caused_by"), dict):

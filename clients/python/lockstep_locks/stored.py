@@ -1,4 +1,4 @@
-"""What is stored, as this package knows it. Anything else is an error that names it: a later version may have written it."""
+"""Stored values, as this package knows them. Anything else is an error that names it: a later version may have written it."""
 import json
 import re
 
@@ -24,7 +24,7 @@ def state_of(id, entry):
 
 
 def holders_of(name, lock):
-    """{holder: the end of its lease by the server's clock}; none for a lock in the book's format, which is somebody's all the same."""
+    """{holder: the end of its lease by the server's clock}; none for a lock in the book's format, which has a holder all the same."""
     if lock.get("lock_type", "exclusive") not in _MODES:
         raise _unfit(f"the lock {name}", "type", lock["lock_type"])
     leases = {}

@@ -22,12 +22,11 @@ class DeadLetterOptions {
 
   bool name_ids() const { return !ids_.empty(); }
 
-  /// Throws UsageError unless the options say which dead letters are meant, or that all are. `command` is for
-  /// the message.
+  /// Throws UsageError unless the options choose dead letters, or all of them. `command` is for the message.
   void require_choice(const std::string& command) const;
 
-  /// `now` is DeadLetterBox::now(). Without --until the filter ends there: nobody means what is refused
-  /// later. Throws UsageError for an unknown alias or a text that is no point in time.
+  /// `now` is DeadLetterBox::now(). Without --until the filter ends there: later refusals are not meant.
+  /// Throws UsageError for an unknown alias or a text that is no point in time.
   DeadLetterFilter filter(const AppliedPipeline& pipeline, std::chrono::system_clock::time_point now) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Adds an option for a duration, which goes into `text`; what is there already is its default.
+/// Adds an option for a duration, which goes into `text`; its present value is the default.
 Option add_duration(Options options, const std::string& option, std::string& text,
                     const std::string& description);
 

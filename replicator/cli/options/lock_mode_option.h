@@ -14,7 +14,7 @@ class LockModeOption {
   /// Adds -c, --config.
   void add_to(Options options);
 
-  /// Loads the configuration. Throws UsageError when it is wrong.
+  /// Loads the configuration. Throws UsageError if it is wrong.
   Config load() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a command line may say: options, flags, arguments, and the commands below a command. Only options.cc
+// The parts of a command line: options, flags, arguments, and the commands below a command. Only options.cc
 // and command_line.cc read the headers of the library that parses it (CLI11): they take seconds to compile.
 #pragma once
 
@@ -21,7 +21,7 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  /// What --help calls its value: "FILE".
+  /// The value's name in --help: "FILE".
   Option& value_name(const char* name);
   /// Without it on the command line this environment variable is read.
   Option& or_environment(const char* variable);
@@ -31,8 +31,8 @@ class Option {
   Option& required();
   /// Both on one command line are an error.
   Option& excludes(const Option& other);
-  /// What looks like an option is none of its values, unless it is written --option=VALUE. Without a value it
-  /// has an empty one.
+  /// Arguments that look like an option are none of its values, unless written --option=VALUE. Without a
+  /// value it has an empty one.
   Option& never_takes_options();
   /// Takes one value each time it is named, so that arguments may follow it.
   Option& one_value_each();
@@ -59,14 +59,15 @@ class Options {
   Options command(const char* name, const char* summary, const std::string& example,
                   const std::function<void()>& chosen);
 
-  /// Everything behind the first argument is arguments, even what looks like an option.
+  /// Everything behind the first argument is an argument, even if it looks like an option.
   void end_at_first_argument();
 
  private:
   CLI::App* command_;
 };
 
-/// Says that a command line names none of the commands below `command`. `names` are those: "list or show".
+/// The error for a command line that names none of the commands below `command`. `names` are those: "list or
+/// show".
 UsageError missing_subcommand(const std::string& command, const std::string& names);
 
 }  // namespace lockstep

@@ -14,12 +14,12 @@ class PipelineOption {
   /// Adds -c, --config.
   void add_to(Options options);
 
-  /// Adds --as, --as-file and --as-env: a url that replaces source.url, for what only the owner of the tables
-  /// may do.
+  /// Adds --as, --as-file and --as-env: a url that replaces source.url, for steps that only the owner of the
+  /// tables may take.
   void add_owner_to(Options options);
 
-  /// Loads the configuration. Throws UsageError when it is wrong, has no index, or has a source that this
-  /// build does not replicate from.
+  /// Loads the configuration. Throws UsageError if it is wrong, has no index, or has a source that this build
+  /// does not replicate from.
   Config load();
 
   /// The user in source.url; empty if there is none. REQUIRES: load() was called.

@@ -141,7 +141,7 @@ std::optional<nanoseconds> parse_time_of_day(Scanner& scanner) {
   return fraction ? std::optional(time + *fraction) : std::nullopt;
 }
 
-/// What a zone is ahead of UTC; without one zero.
+/// A zone's offset from UTC; without one zero.
 std::optional<minutes> parse_zone(Scanner& scanner) {
   if (scanner.at_end() || scanner.take('z')) return minutes(0);
   const bool behind = scanner.take('-');

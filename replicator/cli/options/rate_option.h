@@ -1,4 +1,4 @@
-// How many of something a second, on the command line.
+// A number of objects a second, on the command line.
 #pragma once
 
 #include <cstdint>

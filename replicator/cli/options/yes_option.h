@@ -1,4 +1,4 @@
-// -y, --yes: for commands that ask before they change or delete something.
+// -y, --yes: for commands that ask before a change or a deletion.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ class YesOption {
  public:
   enum class WithoutTerminal {
     kNoQuestion,  ///< the answer is yes
-    kRefuse,      ///< for what deletes something: --yes is needed
+    kRefuse,      ///< for deletions: --yes is needed
   };
 
-  /// `what` is what of the command it is for: "--finish: "; empty: all of it.
+  /// `what` is the part of the command that it is for: "--finish: "; empty: all of it.
   void add_to(Options options, WithoutTerminal without, const std::string& what = "");
 
   /// Throws UsageError if the command needs an answer, and there is neither --yes nor a terminal to ask on.
-  /// `doing` is what it does after the question: "remove drops the triggers".
+  /// `doing` is its step after the question: "remove drops the triggers".
   void require_answer(const std::string& doing) const;
 
   /// Whether confirms() will ask: there is a terminal, and no --yes.

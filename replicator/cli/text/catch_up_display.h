@@ -14,8 +14,8 @@ namespace lockstep {
 /// is not known how much there is to do. `columns` is the width of the terminal.
 std::string catch_up_line(const ReplicationProgress& progress, double documents_per_second, int columns);
 
-/// The whole status line when it has a reason, other than `told`, that does not fit into `columns`; otherwise
-/// empty. A cut reason may lack what matters, the name of a privilege for instance.
+/// The whole status line if it has a reason, other than `told`, that does not fit into `columns`; otherwise
+/// empty. A cut reason may lack the important part, the name of a privilege for instance.
 std::string long_reason(const ReplicationProgress& progress, const std::string& told, int columns);
 
 /// Shows from construction to destruction.

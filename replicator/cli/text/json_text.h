@@ -1,4 +1,4 @@
-// JSON in what commands print.
+// JSON in the output of commands.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

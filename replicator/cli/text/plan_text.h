@@ -27,11 +27,11 @@ std::string count_text(const std::vector<PlanStep>& steps);
 /// One step of it.
 std::string step_text(const PlanStep& step, Sql sql, Colour colour = Colour::kOff);
 
-/// What a reindex does with them.
+/// A reindex's treatment of them.
 std::string other_aliases_text(const std::vector<std::string>& aliases);
 
-/// How each difference of an index that cannot change in place could be changed, a line each, indented; for
-/// one that `apply` can change, what `apply` leaves as it is.
+/// The possible way to change each difference that cannot change in place, a line each, indented; for one
+/// that `apply` can change, the differences that `apply` leaves.
 std::string ways_text(const IndexPlan& plan);
 
 /// The statements, each with its semicolon, under a line that names the role; empty if there are none.

@@ -13,7 +13,7 @@ namespace lockstep {
 /// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left". REQUIRES: total > 0.
 std::string progress_bar(std::int64_t done, std::int64_t total, double per_second);
 
-/// What a terminal is sent before its last line is drawn again.
+/// Sent to a terminal before its last line is drawn again.
 inline constexpr const char* kClearLine = "\r\033[K";
 
 /// Cuts `line` so that it fits a terminal of this width.
@@ -33,7 +33,7 @@ class ProgressLine {
   /// Whether it is time for another line. Ask first if the line is expensive to make.
   bool due() const;
   void show(const std::string& line);
-  /// Call this before something else is written to the terminal.
+  /// Call this before any other output to the terminal.
   void clear();
 
  private:

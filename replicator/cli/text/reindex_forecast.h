@@ -1,4 +1,4 @@
-// What `reindex --dry-run` says of an index: what would change, how much room it takes, and how long.
+// The report of `reindex --dry-run` on an index: its changes, the room that they take, and how long.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct ReindexForecast {
   std::optional<Pace> compared = {};
 };
 
-/// How long so many documents take at a pace, and no faster than `max_rate` a second. None: neither is known.
+/// The time for so many documents at a pace, and no faster than `max_rate` a second. None: neither is known.
 std::optional<std::chrono::milliseconds> time_at(std::int64_t documents, const std::optional<Pace>& pace,
                                                  const std::optional<std::int64_t>& max_rate);
 

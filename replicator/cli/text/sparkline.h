@@ -8,7 +8,7 @@ namespace lockstep {
 
 enum class Glyphs { kUnicode, kAscii };
 
-/// What the terminal shows, by the environment's LC_ALL, LC_CTYPE or LANG.
+/// The glyphs that the terminal shows, by the environment's LC_ALL, LC_CTYPE or LANG.
 Glyphs glyphs_of_terminal();
 
 /// One bar a value, of the last `columns` of them, the newest last. `most` is the full height; a larger value

@@ -1,5 +1,5 @@
-// `lockstep status --watch`: a screen that is drawn again every second, and one line a second where there is
-// no terminal.
+// `lockstep status --watch`: a screen that is drawn again every second, and one line a second without a
+// terminal.
 #pragma once
 
 #include <deque>
@@ -34,9 +34,9 @@ struct ScreenSize {
   std::size_t lines = 24;
 };
 
-/// The screen: state, bars of lag and rate, what status_text() says, and a bar for each job. No line is wider
-/// than the screen, and what does not fit below is counted. `trouble`: why the status cannot be read any
-/// more; then it is `status` as it was last.
+/// The screen: state, bars of lag and rate, status_text(), and a bar for each job. No line is wider than the
+/// screen, and the lines that do not fit below are counted. `trouble`: why the status cannot be read any
+/// more; then `status` is the last one.
 std::string status_screen(const std::string& pipeline, const std::optional<PipelineStatus>& status,
                           const StatusTrends& trends, const std::string& trouble, ScreenSize size,
                           Glyphs glyphs);

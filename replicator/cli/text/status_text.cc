@@ -122,7 +122,7 @@ std::string lead_text(const LeadHolder& holder) {
                      holder.since.empty() ? "" : ", connected " + holder.since);
 }
 
-// Neither a job's reason nor that of what is due says what keeps it waiting now.
+// Neither a job's reason nor a due list's shows what keeps it waiting now.
 std::string waits_text(const std::string& state) {
   return state == to_string(PipelineState::kWaitingForElasticsearch) ? ", and waits for Elasticsearch" : "";
 }

@@ -1,5 +1,5 @@
-// `lockstep adopt`: takes over an index that something else has filled. Looks first, then does what `apply`
-// does; the service writes what differs.
+// `lockstep adopt`: takes over an index that another program has filled. Looks first, then works like
+// `apply`; the service writes the differing documents.
 #include <algorithm>
 #include <iostream>
 
@@ -91,7 +91,7 @@ class Adopt final : public Verb {
     const Survey found = look(config, sides);
     tell(*own, sides, found);
     require_something_in_common(found);
-    // What lockstep has made has nothing but what was in the view once.
+    // An index made by Lockstep has nothing but former contents of the view.
     const bool is_made_by_lockstep = has_lost_mark && generation_number(alias_, own->index) > 0;
     if (found.surplus > 0 && !delete_surplus_ && !is_made_by_lockstep) {
       std::cerr << "nothing was changed: " << counted(found.surplus, "document is", "documents are")

@@ -1,4 +1,4 @@
-// `lockstep check`: finds what is wrong between a configuration and its two servers, and changes nothing.
+// `lockstep check`: finds faults between a configuration and its two servers, and changes nothing.
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/verb.h"

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// How many dead letters are read at once.
+/// Dead letters read at once.
 inline constexpr std::int64_t kDeadLetterPage = 1'000;
 
 using DeadLetterPage = std::vector<StoredDeadLetter>;

@@ -55,7 +55,7 @@ class DeadLetterRetry {
     found_ += static_cast<std::int64_t>(page.size());
   }
 
-  // As a document that differs from its view: what the view gives then is written.
+  // As a document that differs from its view: its contents in the view at that time are written.
   void make_due() {
     const std::unique_ptr<SourceTransaction> transaction = source_.changes().begin_repair();
     for (const AppliedIndex& index : pipeline_.indices) {

@@ -1,4 +1,4 @@
-// `lockstep dead-letters`: what Elasticsearch refused, for people to look at, to try again and to forget.
+// `lockstep dead-letters`: refused documents, for people to look at, to try again and to forget.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -137,7 +137,7 @@ class DeadLetters final : public Verb {
     return ExitCode::kDone;
   }
 
-  // Those of an index beside another one tell what keeps the alias from moving there.
+  // Those of an index next to another one show what keeps the alias from moving there.
   void require_live() {
     for (const AppliedIndex& index : source_->pipeline().indices) {
       const bool is_chosen =

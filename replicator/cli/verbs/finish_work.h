@@ -1,4 +1,4 @@
-// Waiting for what a command has added. Whoever leads does it; this process, if nobody leads.
+// Waiting for work that a command has added. The leader does it; this process, if there is none.
 #pragma once
 
 #include "replicator/config/config.h"
@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Returns once this is done. If nobody leads, it takes the lead and replays everything that is
-/// pending. Throws Error if it is interrupted or replication fails.
+/// Returns once this is done. If there is no leader, it becomes leader and replays all pending changes.
+/// Throws Error if it is interrupted or replication fails.
 void finish_work(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
                  const AddedWork& work);
 

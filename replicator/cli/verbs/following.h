@@ -1,4 +1,4 @@
-// What `run` does, for every command that ends with it.
+// The work of `run`, for every command that ends with it.
 #pragma once
 
 #include "replicator/cli/options/pipeline_option.h"

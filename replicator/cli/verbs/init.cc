@@ -1,4 +1,4 @@
-// `lockstep init`: writes configuration, mapping and view for a first index, from what the database knows.
+// `lockstep init`: writes configuration, mapping and view for a first index, from the database's catalog.
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -38,7 +38,7 @@ void require(const std::string& option, const TextFault& fault) {
   if (!fault.what.empty()) throw UsageError(option + ": " + fault.what + "; " + fault.remedy);
 }
 
-// Each new; none is written when one is there already.
+// Each new; none is written if one is there already.
 void write_new(const std::vector<File>& files) {
   for (const File& file : files) {
     if (fs::exists(fs::symlink_status(file.path)))
@@ -201,7 +201,7 @@ class Init final : public Verb {
     SourceConfig source;
     constexpr std::string_view kSqlite = "sqlite:";
     if (source_.starts_with(kSqlite)) {
-      // What is written down is read in another folder.
+      // The draft is read in another folder.
       source.kind = SourceConfig::Kind::kSqlite;
       source.database = fs::absolute(source_.substr(kSqlite.size())).lexically_normal();
       source.url = std::string(kSqlite) + source.database.string();
@@ -250,7 +250,7 @@ class Init final : public Verb {
     return draft;
   }
 
-  // Fields whose values nobody can tell.
+  // Fields whose values are unknown.
   static void add_unknown(const std::string& above, const std::vector<DraftField>& fields,
                           std::vector<std::string>& unknown) {
     for (const DraftField& field : fields) {
@@ -385,7 +385,7 @@ class Init final : public Verb {
   std::string pgsync_;
   std::string logstash_;
   LogstashIndex pipeline_;     // of --from-logstash
-  std::string elasticsearch_;  // empty: none was said
+  std::string elasticsearch_;  // empty: none was given
   std::string folder_;
 };
 

@@ -31,7 +31,7 @@ constexpr std::size_t kMaxTargetBytes = 200;
 /// So much of a lease is left to end the command when it cannot be renewed.
 constexpr int kGraceOfALease = 5;
 
-/// For who has ended before the loss was noticed.
+/// For a holder that ended before the loss was noticed.
 constexpr const char* kWrittenSince =
     "writes since then may be older than those of others; check the fencing token with each "
     "write "
@@ -146,7 +146,7 @@ class Lock final : public Verb {
 
   struct Waiting {
     std::chrono::milliseconds limit;
-    ExitCode conflict;  ///< what a refusal returns
+    ExitCode conflict;  ///< the exit code after a refusal
   };
 
   /// Opens an operation that holds the locks. Returns the exit code if it did not get them.
@@ -164,7 +164,7 @@ class Lock final : public Verb {
           NoRollForward nothing;
           refusal = acquire(manager, operation, nothing, {.limit = patience.left(), .stop = stop.token()});
         } catch (const LeaseLost& lost) {
-          // The server was away for longer than a lease, and somebody has cleared up.
+          // The server was away for longer than a lease, and another process has cleared up.
           if (lost.over()) clear_up(manager, operation);
           if (patience.left() == std::chrono::milliseconds(0))
             throw Error({"waiting for the lock", lost.what(), "try again"});
@@ -235,10 +235,11 @@ class Lock final : public Verb {
     return static_cast<ExitCode>(code);
   }
 
-  /// For programs in other languages: the pipe to them is what holds the lock.
+  /// For programs in other languages: the pipe to them holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
     const std::string variable = inheritance_of(operation);
-    ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
+    ::signal(SIGPIPE, SIG_IGN);  // without a reader of the token: an error like others, and the lock is given
+                                 // back
     std::cout << json_text({{"token", operation.token},
                             {"operation", operation.id},
                             {"environment",
@@ -272,7 +273,7 @@ class Lock final : public Verb {
             good_until});
   }
 
-  /// What the lost lock still has is given back in one try; the rest ends with the lease, which is over.
+  /// The rest of the lost lock is given back in one try; the rest ends with the lease, which is over.
   [[noreturn]] static void say_lost(LockManager& manager, const Operation& operation,
                                     const std::optional<LeaseKeeper::Loss>& lost, const std::string& remedy) {
     if (lost && lost->over) clear_up(manager, operation);
@@ -283,7 +284,7 @@ class Lock final : public Verb {
     try {
       manager.release(operation);
     } catch (const Error&) {
-      // The caller reports what is worse; the lock ends with its lease.
+      // The caller reports the worse error; the lock ends with its lease.
     }
   }
 

@@ -90,7 +90,7 @@ class Locks final : public Verb {
     return code;
   }
 
-  /// Also a name that lockstep itself would not give a lock.
+  /// Also a name that Lockstep itself would not give a lock.
   LockName name_of_option() const { return LockName::as_stored(as_utf8(lock_)); }
 
   ExitCode show() {

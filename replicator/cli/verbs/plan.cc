@@ -1,4 +1,4 @@
-// `lockstep plan`: says what `apply` would do, and which privileges `run` needs.
+// `lockstep plan`: shows the steps of `apply`, and the privileges that `run` needs.
 #include <iostream>
 
 #include "replicator/cli/options/options.h"
@@ -58,7 +58,7 @@ class Plan final : public Verb {
     if (plan.empty()) std::cout << "nothing to do\n";
   }
 
-  // The role that applies owns what it creates, and needs no grant.
+  // The role of `apply` owns its objects, and needs no grant.
   std::vector<std::string> grants_for(const std::string& role, SourceDefinition& source) const {
     if (role.empty() || (role_.empty() && role == source.user())) return {};
     return source.privileges_for(role);

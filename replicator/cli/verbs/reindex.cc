@@ -1,6 +1,6 @@
-// `lockstep reindex`: gives an index a new mapping or another view by a second one beside it, which takes its
-// place. The service does the work; this command starts it, watches it and says what is wanted of it. What
-// captures changes for another view is made here, and dropped here, since the service has no right to.
+// `lockstep reindex`: gives an index a new mapping or another view by a second one next to it, which takes
+// its place. The service does the work; this command starts it, watches it and orders its steps. The captures
+// for another view are made and dropped here, since the service has no right to.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -125,7 +125,7 @@ class ReindexVerb final : public Verb {
       if (is_named && !dry_run_) {
         const std::optional<Reindex> known = reindex_of(source.reindexes(), index.alias);
         if (known && known->state != ReindexState::kFailed) {
-          // Its alias may be anywhere, or gone: that is what --force is for.
+          // Its alias may be anywhere, or gone: the purpose of --force.
           before[index.alias] = known->live_name;
           start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
           continue;
@@ -197,7 +197,8 @@ class ReindexVerb final : public Verb {
     return forecast;
   }
 
-  // With what `apply` would refuse, even where an older lockstep has stored no definition: starting says so.
+  // With those that `apply` would refuse, even if an older Lockstep has stored no definition: starting
+  // reports it.
   std::set<std::string> redefined_aliases(
       const std::map<std::string, std::vector<DefinitionDifference>>& differences) const {
     const std::vector<std::string> aliases = definition_->redefined_aliases();
@@ -221,7 +222,7 @@ class ReindexVerb final : public Verb {
       std::cerr << "a reindex of " << wanted.alias << " is under way already" << limit_text() << '\n';
   }
 
-  /// What becomes of the limit of one that is under way.
+  /// The new limit of one that is under way.
   std::string limit_text() const {
     if (!max_rate_) return "";
     if (!*max_rate_) return "; it has no limit from now on";
@@ -284,7 +285,8 @@ class ReindexVerb final : public Verb {
     return yes_.confirms("Delete " + indices + "? There is no way back to it then.");
   }
 
-  // What only the other view needed. The reindex is over all the same when the user has no right to that.
+  // Captures that only the other view needed. The reindex is over all the same if the user has no right to
+  // drop them.
   static void drop_unneeded(const Config& config) {
     try {
       open_source_definition(config)->drop_unneeded(progress());

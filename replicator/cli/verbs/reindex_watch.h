@@ -1,4 +1,4 @@
-// Watches a reindex that the service does, with a progress bar. The work goes on when nobody watches.
+// Watches a reindex that the service does, with a progress bar. The work continues without it.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ class ReindexWatch {
  public:
   explicit ReindexWatch(const Config& config);
 
-  /// Until the reindex of the alias is so; returns what it is then. None: it is over, and nothing is left of
-  /// it. Throws Error when it fails, or when a signal ends the watching.
+  /// Until the reindex of the alias is so; returns its status then. None: it is over, and nothing is left of
+  /// it. Throws Error if it fails, or if a signal ends the watching.
   std::optional<ReindexStatus> until(const std::string& alias,
                                      const std::function<bool(const ReindexStatus&)>& is_so);
 
  private:
   std::optional<PipelineStatus> read(const std::string& alias);
   void show(const ReindexStatus& reindex, const PipelineStatus& status);
-  /// Once until there is something else to tell.
+  /// Shows `text` once, until it changes.
   void tell(std::string& told, const std::string& text);
 
   const StopSignals signals_;

@@ -1,4 +1,4 @@
-// `lockstep remove`: removes from the database what `apply` has created.
+// `lockstep remove`: removes the objects of `apply` from the database.
 #include <iostream>
 
 #include "replicator/cli/options/options.h"

@@ -1,4 +1,4 @@
-// `lockstep status`: says how a pipeline is, whoever runs it and wherever.
+// `lockstep status`: shows how a pipeline is, whichever process runs it and wherever.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -72,11 +72,11 @@ class Status final : public Verb {
     return json_ ? status_json(config.pipeline, status) + "\n" : status_text(config.pipeline, status);
   }
 
-  // Ends on request, or when nobody reads its output any more.
+  // Ends on request, or when its output has no reader any more.
   void watch(const Config& config) const {
     const StopSignals signals;
     const SystemClock clock;
-    require_applied(config, open_status_reader(config)->read());  // reports now what no patience mends
+    require_applied(config, open_status_reader(config)->read());  // reports now what waiting would not fix
     WatchedStatus watched([&] { return open_status_reader(config); }, clock, {kWatchInterval, kInterest});
     if (redraws() && !json_) return draw(config, watched, signals.token());
     while (std::cout) {

@@ -142,7 +142,7 @@ class TreeVerb final : public Verb {
     return ExitCode::kDone;
   }
 
-  /// Says on standard error what cannot be read, which then makes the exit code 1.
+  /// Reports unreadable documents on standard error, which then make the exit code 1.
   static Unreadable telling(ExitCode& code) {
     return [&code](const Error& error) {
       std::cerr << "lockstep: " << error.what() << '\n';
@@ -199,7 +199,7 @@ class TreeVerb final : public Verb {
   }
 
   ExitCode recover(const Config& config) {
-    // A signal ends it at once: it may be killed at any time, since whoever comes next does the rest.
+    // A signal ends it at once: it may be killed at any time, since the next process does the rest.
     if (watch_) {
       for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { ::_exit(0); });
     }

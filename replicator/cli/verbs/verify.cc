@@ -1,4 +1,4 @@
-// `lockstep verify`: compares views and indices, and repairs what differs.
+// `lockstep verify`: compares views and indices, and repairs differences.
 #include <algorithm>
 #include <chrono>
 #include <iostream>

@@ -1,4 +1,4 @@
-// `lockstep wait`: returns when Elasticsearch has what is committed, whoever replicates it.
+// `lockstep wait`: returns when Elasticsearch has everything committed, whichever process replicates it.
 #include <iostream>
 #include <optional>
 #include <string>
@@ -65,7 +65,7 @@ class Wait final : public Verb {
   }
 
  private:
-  // What no change leads to may be out of date all the same: `status` has the same lines.
+  // Documents to which no change leads may be out of date all the same: `status` has the same lines.
   static void tell_warnings(const Config& config) {
     const std::optional<PipelineStatus> status = open_status_reader(config)->read();
     if (!status) return;

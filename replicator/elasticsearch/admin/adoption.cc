@@ -36,7 +36,7 @@ IndexState sole(ElasticsearchClient& client, const std::string& name) {
   throw Error({"adopting " + name, "it is no longer as it was planned", "run `lockstep adopt` again"});
 }
 
-/// A clone of an earlier try: it has the mark of this pipeline, and stands for nothing yet. Who made it may
+/// A clone of an earlier try: it has the mark of this pipeline, and no alias points to it yet. Its maker may
 /// be at work still.
 bool is_left_over(const IndexState& index, const IndexMark& mark) {
   const std::optional<IndexMark> its = read_mark(index);
@@ -46,7 +46,7 @@ bool is_left_over(const IndexState& index, const IndexMark& mark) {
 void clone(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
   const std::string doing = "cloning index " + index.name + " as " + name;
   json settings = {{kWriteBlock, false}, {kHidden, true}};
-  // Elasticsearch gives a clone one replica, whatever the other index has.
+  // Elasticsearch gives a clone one replica, regardless of the other index's number.
   for (const char* const setting : {"index.number_of_replicas", "index.auto_expand_replicas"}) {
     if (index.settings.contains(setting)) settings[setting] = index.settings.at(setting);
   }
@@ -83,12 +83,12 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
       {"adopting " + name, "another command adopts it at the same time", "run `lockstep adopt` again"});
 }
 
-// Somebody else may have let the name stand for the clone meanwhile.
+// Another process may have pointed the name to the clone meanwhile.
 void require_same(ElasticsearchClient& client, const IndexState& index) {
   if (sole(client, index.name).uuid != index.uuid) fail_beside_another(index.name);
 }
 
-// By the name that had become an alias meanwhile, the clone itself may have been cloned. Nobody knows that.
+// By the name that had become an alias meanwhile, the clone itself may have been cloned, unnoticed.
 void require_clone_of(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
   for (const IndexState& found : client.indices_of(name)) {
     const std::string of = text_at(found.settings, "index.resize.source.uuid");
@@ -175,7 +175,7 @@ void adopt_index(ElasticsearchClient& client, const std::string& alias, const In
   if (is_clone) client.put_settings(index.name, {{kHidden, nullptr}, {kWriteBlock, nullptr}});
 }
 
-// Whatever has the name now: somebody else may have let it stand for the clone.
+// Any index that has the name now: another process may have pointed it to the clone.
 std::vector<std::string> let_writes_in(ElasticsearchClient& client, const std::string& alias) {
   std::vector<std::string> let_in;
   for (const IndexState& index : client.indices_of(alias)) {

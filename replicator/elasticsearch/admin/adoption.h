@@ -1,10 +1,10 @@
-// Takes over an index that something else has made and filled. It keeps its documents, mapping and settings,
-// and gets our mark. An index that has the alias's own name gets another one: an alias cannot stand beside
-// it.
+// Takes over an index that another program has made and filled. It keeps its documents, mapping and settings,
+// and gets our mark. An index that has the alias's own name gets another one: an alias cannot have an index's
+// name.
 //
 // O1. Searches find the documents at every moment: the name moves in one call, which removes the old index.
-// O2. What that call removes has a clone, made while nobody could write.
-// O3. Each step finds what one that was cut off, or somebody else, has left, and goes on from there.
+// O2. The removed index has a clone, made while writes were blocked.
+// O3. Each step finds the work of an interrupted one, or of another process, and continues from there.
 #pragma once
 
 #include <optional>

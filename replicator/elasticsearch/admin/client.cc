@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr int kBadRequest = 400;
 constexpr int kMethodNotAllowed = 405;
 
-/// "7.10.2" → {7, 10}; 0 for what is not a number.
+/// "7.10.2" → {7, 10}; 0 for anything but a number.
 std::pair<int, int> major_and_minor(const std::string& version) {
   std::pair<int, int> numbers;
   const char* const end = version.data() + version.size();
@@ -188,7 +188,7 @@ std::optional<std::int64_t> ElasticsearchClient::average_stored_size(const std::
   const std::optional<std::int64_t> documents = integer_at(docs, "count");
   const std::optional<std::int64_t> bytes = integer_at(object_at(primaries, "store"), "size_in_bytes");
   if (!documents || !bytes || *documents == 0 || *bytes == 0) return std::nullopt;
-  // What was replaced or deleted is stored until a merge, and takes about as much.
+  // Replaced and deleted documents are stored until a merge, and take about as much.
   return *bytes / (*documents + integer_at(docs, "deleted").value_or(0));
 }
 
@@ -218,7 +218,7 @@ HttpResponse ElasticsearchClient::exchange(const std::string& doing, const std::
   try {
     return transport_->perform(request);
   } catch (const ReplyTooLarge&) {
-    throw;  // only for those who have bounded it
+    throw;  // only for callers that have bounded it
   } catch (const TransportError& error) {
     throw Error({doing, error.what(), "", Retry::kLater, Server::kElasticsearch});
   }

@@ -1,9 +1,8 @@
 // The administrative client: which engine this is, its indices and aliases. For `check`, `plan`, `apply`,
 // `status` and `verify`. The bulk writer writes documents, the folder `read` reads them.
 //
-// Every function throws Error when it fails: retryable after a lost connection, 408, 429, 5xx and for a
-// blocked index; not retryable when somebody must change something first (credentials, a missing index, a
-// refusal).
+// Every function throws Error if it fails: retryable after a lost connection, 408, 429, 5xx and for a blocked
+// index; not retryable if the operator must act first (credentials, a missing index, a refusal).
 #pragma once
 
 #include <chrono>
@@ -42,9 +41,9 @@ struct IndexState {
   std::string name;
   std::string uuid;  ///< changes when the index is deleted and created again
   std::vector<std::string> aliases;
-  /// Those of them that do not stand for the whole index: they have a filter or a routing.
+  /// Those of them that do not cover the whole index: they have a filter or a routing.
   std::vector<std::string> narrow_aliases;
-  /// What each alias says besides its name: {"posts": {"filter": …, "is_write_index": true}}
+  /// Each alias's options: {"posts": {"filter": …, "is_write_index": true}}
   nlohmann::json alias_options = nlohmann::json::object();
   nlohmann::json mappings;  ///< {"properties": …, "_meta": …}, or {}
   nlohmann::json settings;  ///< flat: {"index.number_of_shards": "1", …}
@@ -62,7 +61,7 @@ class ElasticsearchClient {
 
   EngineInfo info();
 
-  /// The real indices behind `name`, an alias or an index; empty when there is none.
+  /// The real indices behind `name`, an alias or an index; empty if there is none.
   std::vector<IndexState> indices_of(const std::string& name);
 
   /// All indices ALIAS-NNNNNN, with or without the alias, in the order of their numbers.
@@ -78,16 +77,16 @@ class ElasticsearchClient {
   void refresh(const std::string& alias);
   void refresh(const std::vector<std::string>& aliases);
 
-  /// How many documents a search would find.
+  /// The number of documents that a search would find.
   std::int64_t count(const std::string& alias);
 
-  /// How many bytes a document of `alias` takes on disk on average. None: there are no documents, the server
-  /// has not measured them yet (it does so every ten seconds), or the user may not ask.
+  /// The average bytes of a document of `alias` on disk. None: there are no documents, the server has not
+  /// measured them yet (it does so every ten seconds), or the user may not ask.
   std::optional<std::int64_t> average_stored_size(const std::string& alias);
 
   /// For other readers and writers of this folder: sends, and returns a reply of status 2xx or one of
   /// `accepted`; any other is an Error, unless the server is busy and that is waited for (when_busy). `doing`
-  /// says what for, e.g. "creating index posts-000001".
+  /// names the purpose, e.g. "creating index posts-000001".
   HttpResponse send(const std::string& doing, const std::string& method, const std::string& path,
                     std::string_view body = {}, std::initializer_list<int> accepted = {});
 
@@ -95,8 +94,8 @@ class ElasticsearchClient {
   nlohmann::json send_json(const std::string& doing, const std::string& method, const std::string& path,
                            std::string_view body = {});
 
-  /// Sends once, and returns the reply whatever its status. Throws Error when there is none, ReplyTooLarge
-  /// when it is larger than `most_reply_bytes`.
+  /// Sends once, and returns the reply whatever its status. Throws Error if there is none, ReplyTooLarge if
+  /// it is larger than `most_reply_bytes`.
   HttpResponse exchange(const std::string& doing, const std::string& method, const std::string& path,
                         std::string_view body = {},
                         std::size_t most_reply_bytes = std::numeric_limits<std::size_t>::max());
@@ -112,21 +111,21 @@ class ElasticsearchClient {
   const WhenBusy when_busy_;
 };
 
-/// Sends what makes an index. Does nothing when somebody else has made one of that name meanwhile. Does not
-/// wait until every node has it.
+/// Sends a request that makes an index. Does nothing if another process has made one of that name meanwhile.
+/// Does not wait until every node has it.
 void make_unless_there(ElasticsearchClient& client, const std::string& doing, const std::string& method,
                        const std::string& path, const nlohmann::json& body);
 
-/// Whether `status` says that it was done.
+/// Whether `status` means success.
 bool is_2xx(int status);
 
 /// Whether the server has too much to do for the request now: 429, 503, or a circuit breaker has stopped it.
 bool is_busy(const HttpResponse& response);
 
-/// What a reply of an unwanted status means, as an Error.
+/// A reply of an unwanted status, as an Error.
 Error reply_error(const std::string& doing, const HttpResponse& response);
 
-/// Parses the body of a reply. Throws a retryable Error for what is not a JSON object (a proxy's page, a cut
+/// Parses the body of a reply. Throws a retryable Error for anything but a JSON object (a proxy's page, a cut
 /// reply).
 nlohmann::json parse_reply(const std::string& doing, const HttpResponse& response);
 

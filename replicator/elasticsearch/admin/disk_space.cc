@@ -19,7 +19,7 @@ using nlohmann::json;
 
 const std::string kDisk = "cluster.routing.allocation.disk.";
 
-/// As the cluster has it: said for now, for good, or not at all. Empty: it knows no such setting.
+/// As the cluster has it: set for now, for good, or not at all. Empty: it knows no such setting.
 std::string setting(const json& settings, const std::string& name) {
   for (const char* const where : {"transient", "persistent", "defaults"}) {
     std::string value = text_at(object_at(settings, where), name);
@@ -59,7 +59,7 @@ std::optional<double> bytes_of(const std::string& name, const std::string& text)
   return bytes;
 }
 
-/// What the high watermark keeps free of a disk of `total` bytes.
+/// The room that the high watermark keeps free of a disk of `total` bytes.
 std::int64_t kept_free(const json& settings, std::int64_t total) {
   if (setting(settings, kDisk + "threshold_enabled") == "false") return 0;
   const std::string name = kDisk + "watermark.high";

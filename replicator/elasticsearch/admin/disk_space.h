@@ -1,4 +1,4 @@
-// How much room there is on the disks of the nodes that hold data. Only reads.
+// The room on the disks of the nodes that hold data. Only reads.
 #pragma once
 
 #include <cstdint>

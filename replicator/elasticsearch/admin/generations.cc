@@ -52,15 +52,16 @@ std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
   return names;
 }
 
-/// The alias of another index, with what it says besides.
+/// The alias of another index, with its options.
 json added_to(const std::string& index, const std::string& alias, json options) {
   options["index"] = index;
   options["alias"] = alias;
   return {{"add", std::move(options)}};
 }
 
-/// The searchers' alias on another index. Two indices of an alias cannot both be the one for writing. So two
-/// who move it at once do not both succeed. Where nobody may write by the alias, they are noticed afterwards.
+/// The searchers' alias on another index. Two indices of an alias cannot both be the one for writing. So of
+/// two that move it at once only one succeeds. If writes by the alias are blocked, they are noticed
+/// afterwards.
 json moved_to(const std::string& index, const std::string& alias, const std::vector<IndexState>& from) {
   json options = json::object();
   for (const IndexState& each : from) options.update(object_at(each.alias_options, alias));
@@ -110,7 +111,7 @@ void drop_lost(ElasticsearchClient& client, const std::string& index) {
   client.delete_index(index);
 }
 
-// Nobody fills what the source says is still to be made: one with documents was filled before the source went
+// An index that the source still has to make is empty: one with documents was filled before the source went
 // back to an older state, and has documents of commits that are lost. The reindex gets a new one.
 bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
   if (read_mark(index)->epoch > epoch) {
@@ -128,8 +129,7 @@ std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired
   json body = new_index_body(desired, epoch);
   body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
   body["aliases"] = {{writing_alias(name, reindex), hidden_alias()}};
-  // Where no node has room for its shards it is red, which whoever writes into it says sooner than who waits
-  // here.
+  // If no node has room for its shards it is red, which a writer learns sooner than a wait here.
   change_cluster(client, "creating index " + name, "PUT",
                  "/" + percent_encoded(name) + "?wait_for_active_shards=0", body.dump());
   return name;

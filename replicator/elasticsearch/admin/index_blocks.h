@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Throws an Error of this kind when a block in its settings keeps writes out of the index. It names the
-/// blocks and what to do. The settings do not show a block of the whole cluster.
+/// Throws an Error of this kind if a block in its settings keeps writes out of the index. It names the blocks
+/// and the remedy. The settings do not show a block of the whole cluster.
 void require_writable(const std::string& doing, const IndexState& index, Retry retry);
 
 }  // namespace lockstep

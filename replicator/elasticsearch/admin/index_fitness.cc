@@ -26,7 +26,7 @@ bool keeps_whole_source(const json& mappings, const json& settings) {
   }
   const std::string stored = text_at(settings, "index.mapping.source.mode");
   if (!stored.empty()) return stored == "stored";
-  const std::string mode = text_at(settings, "index.mode");  // some put documents together anew
+  const std::string mode = text_at(settings, "index.mode");  // some regenerate documents
   return mode != "logsdb" && mode != "time_series";
 }
 

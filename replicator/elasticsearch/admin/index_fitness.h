@@ -1,6 +1,6 @@
-// What no index may have that lockstep follows, whoever set it: the mapping file, an index template, a
-// person, or whoever made an index that is adopted. Documents would not stay as they are written, or no
-// comparison with their view and no search would find them.
+// Settings that no index may have that Lockstep follows, wherever they come from: the mapping file, an index
+// template, a person, or an adopted index. Documents would not stay as they are written, or comparisons with
+// their view and searches would miss them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct UnfitIndex {
-  std::string problem;  ///< what the index has: "the lifecycle policy weekly, which …"
+  std::string problem;  ///< the index's setting: "the lifecycle policy weekly, which …"
   std::string remedy;
 };
 

@@ -79,8 +79,8 @@ bool is_one_of(const std::string& key, const std::array<std::string_view, Size>&
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// What a search or a later document looks up in the mapping. Every other parameter says how a document is
-/// indexed.
+/// Looked up by a search or a later document in the mapping. Every other parameter determines how a document
+/// is indexed.
 Reach reach_of(const std::string& parameter, const json& wanted) {
   static constexpr std::array<std::string_view, 12> kLookedUp = {"search_analyzer",
                                                                  "search_quote_analyzer",
@@ -100,7 +100,7 @@ Reach reach_of(const std::string& parameter, const json& wanted) {
   return ends_dynamic ? Reach::kEveryDocument : Reach::kLaterWrites;
 }
 
-/// An engine writes the analyzer out where a mapping names another one for searches.
+/// An engine writes the analyzer out if a mapping names another one for searches.
 bool names_default(const std::string& parameter, const json& wanted) {
   return parameter == "analyzer" && wanted == "default";
 }
@@ -121,7 +121,7 @@ struct ComparedField {
   json alone() const {
     json definition = actual;
     for (const char* const below : {"properties", "fields", "_meta"}) definition.erase(below);
-    if (name.empty()) definition = json::object();  // what the root does not name stays
+    if (name.empty()) definition = json::object();  // parts that the root does not name stay
     return definition;
   }
 };
@@ -148,7 +148,7 @@ class MappingComparison {
         add(field, key, found == field.actual.end() ? "" : shown(*found), wanted);
       }
     }
-    // No field below a disabled root is indexed, whatever is done to it.
+    // No field below a disabled root is indexed, whatever its mapping.
     const auto enabled = field.actual.find("enabled");
     if (field.name.empty() && enabled != field.actual.end() && scalar_text(*enabled) == "false" &&
         !field.wanted.contains("enabled"))
@@ -229,7 +229,7 @@ Way way_of_setting(const std::string& key) {
                                                              "index.mode",
                                                              "index.knn",
                                                              "index.replication.type"};
-  // Lockstep never closes an index, since somebody may search it.
+  // Lockstep never closes an index, since it may be searched.
   static constexpr std::array<std::string_view, 8> kClosed = {"index.analysis.",
                                                               "index.codec",
                                                               "index.similarity.",
@@ -290,7 +290,7 @@ IndexMapping parse_mapping(std::string_view name, std::string_view text) {
 }
 
 std::string checksum(const IndexMapping& mapping) {
-  // FNV-1a; dump() sorts objects by key. It tells files apart and protects from nobody.
+  // FNV-1a; dump() sorts objects by key. It distinguishes files and is no protection.
   std::uint64_t hash = 14695981039346656037u;
   const json whole = {mapping.settings, mapping.mappings, mapping.meta};
   for (const char c : whole.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -302,7 +302,7 @@ std::string checksum(const IndexMapping& mapping) {
 std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::vector<std::string>& fields) {
   const json& mappings = mapping.mappings;
   if (!mappings.contains("dynamic") || mappings.at("dynamic") != "strict") return {};
-  // "user.name" stands for {"user": {"name": …}}, in a mapping as in a document.
+  // "user.name" means {"user": {"name": …}}, in a mapping as in a document.
   const auto first_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
   std::vector<std::string> known;
   for (const char* const part : {"properties", "runtime"}) {

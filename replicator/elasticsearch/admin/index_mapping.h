@@ -1,4 +1,4 @@
-// The user's mapping file, {"settings": …, "mappings": …}, and what an index lacks of it.
+// The user's mapping file, {"settings": …, "mappings": …}, and its differences from an index.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,8 +15,8 @@ struct IndexMapping {
 };
 
 /// Reads the content of a mapping file; `name` is for messages. Throws UsageError, "<name>:<line>: <what>;
-/// <remedy>", for what cannot be a mapping file. Only Elasticsearch knows whether it accepts the mapping
-/// (validate_mapping).
+/// <remedy>", for anything that cannot be a mapping file. Only Elasticsearch knows whether it accepts the
+/// mapping (validate_mapping).
 IndexMapping parse_mapping(std::string_view name, std::string_view text);
 
 /// 16 hexadecimal digits that depend on the meaning of the file, not on its white space.
@@ -31,10 +31,10 @@ struct MappingDifference {
   enum class Way {
     kInPlace,      ///< can be done in the index as it is
     kUnknown,      ///< only Elasticsearch knows: see settle_ways() in trial_index.h
-    kClosedIndex,  ///< needs a closed index, which nobody can search, or a new one: an analyzer's definition
+    kClosedIndex,  ///< needs a closed index, which cannot be searched, or a new one: an analyzer's definition
     kNewIndex,     ///< needs a new index: a type, the number of shards
   };
-  /// What a change in place counts for.
+  /// The documents that a change in place reaches.
   enum class Reach {
     kEveryDocument,
     kLaterWrites,  ///< a document that was written before has to be written again
@@ -55,8 +55,8 @@ struct MappingDifference {
 /// "in_place", "unknown", "closed_index", "new_index".
 std::string_view name_of(MappingDifference::Way way);
 
-/// What `actual` lacks of the `wanted` mappings, and what is given up that changes how documents are indexed.
-/// Whatever else `actual` has (dynamic fields, defaults that the engine wrote out) does not count.
+/// The parts of the `wanted` mappings that `actual` lacks, and dropped settings that change how documents are
+/// indexed. Anything else in `actual` (dynamic fields, defaults that the engine wrote out) does not count.
 std::vector<MappingDifference> compare_mappings(const nlohmann::json& wanted, const nlohmann::json& actual);
 
 /// The same for settings. `wanted` may be nested or flat, with or without "index."; `actual` is flat.

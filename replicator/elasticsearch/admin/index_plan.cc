@@ -86,7 +86,7 @@ std::int64_t next_number(ElasticsearchClient& client, const std::string& alias) 
   return existing.empty() ? 1 : generation_number(alias, existing.back().name) + 1;
 }
 
-/// What Elasticsearch makes of a mapping: its own notation, without what is a default.
+/// Elasticsearch's version of a mapping: in its own notation, without the defaults.
 struct Simulated {
   std::optional<json> mappings;        ///< none: it may not be asked, or refuses
   std::optional<std::string> refusal;  ///< why the mapping is refused
@@ -94,8 +94,8 @@ struct Simulated {
 
 Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   const std::string doing = "asking whether Elasticsearch takes the mapping";
-  // The pattern matches nobody's index, and the priority is beyond that of usual templates: Elasticsearch
-  // refuses two templates with one priority and overlapping patterns.
+  // The pattern matches no index, and the priority is beyond that of usual templates: Elasticsearch refuses
+  // two templates with one priority and overlapping patterns.
   const json body = {{"index_patterns", {random_name("lockstep-check-")}},
                      {"priority", 2'000'000'000 + static_cast<std::int64_t>(random_seed() % 100'000'000)},
                      {"template", {{"settings", mapping.settings}, {"mappings", mapping.mappings}}}};
@@ -170,7 +170,7 @@ bool is_copied_to(const json& mapping, const std::string& field) {
                      [&](const json& part) { return is_copied_to(part, field); });
 }
 
-/// Whether documents may have something for a field that is new in the mapping.
+/// Whether documents may have values for a field that is new in the mapping.
 bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, const std::string& field) {
   if (!desired.fields || is_copied_to(mappings, field)) return true;
   const auto first_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
@@ -178,8 +178,8 @@ bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, cons
                      [&](const std::string& known) { return first_name(known) == first_name(field); });
 }
 
-/// What the mapping file asks of the settings; and that nothing is left of a filling in an index that is
-/// searched: refreshes that are off, a name that patterns do not find.
+/// The mapping file's settings; and those that remove the remains of a filling from a searched index:
+/// refreshes that are off, a name that patterns do not find.
 json wanted_settings(const DesiredIndex& desired, const IndexState& index) {
   json wanted = flat_settings(desired.mapping.settings);
   for (const auto& [name, of_filling] :
@@ -191,7 +191,7 @@ json wanted_settings(const DesiredIndex& desired, const IndexState& index) {
 
 enum class MappingFile {
   kNew,        ///< whether Elasticsearch takes it is not known
-  kAsApplied,  ///< what differs was changed in the index
+  kAsApplied,  ///< the difference is a change of the index
 };
 
 std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const DesiredIndex& desired,
@@ -201,7 +201,7 @@ std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const
     throw Error({"planning index " + desired.alias, *simulated.refusal, "correct the mapping file"});
   const json mappings = simulated.mappings.value_or(desired.mapping.mappings);
   std::vector<MappingDifference> differences;
-  // Each default that a file writes out would be a difference where Elasticsearch may not be asked.
+  // Each default that a file writes out would be a difference if Elasticsearch may not be asked.
   if (simulated.mappings || file == MappingFile::kNew)
     differences = compare_mappings(mappings, index.mappings);
   for (MappingDifference& difference : compare_settings(wanted_settings(desired, index), index.settings))
@@ -242,7 +242,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   if (!mark.unwritten.empty()) unwritten.push_back(mark.unwritten);
   for (const MappingDifference& difference : differences) {
     plan.differences.push_back(difference);
-    // What somebody has done to the index and nobody can undo there is named, and keeps nothing up.
+    // A change of the index that cannot be undone there is named, and blocks nothing.
     if (!is_in_place(difference) && !is_new_file) continue;
     plan.changes.push_back(difference.text());
     if (!is_in_place(difference)) problems.push_back(difference.text());
@@ -262,7 +262,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   return plan;
 }
 
-/// Whether somebody has taken it over for us and was cut off.
+/// Whether a process has taken it over for us and was cut off.
 bool is_half_adopted(const DesiredIndex& desired, const IndexMark& mark) {
   return !desired.identity.empty() && mark.identity == desired.identity && !mark.uncompared.empty();
 }
@@ -336,7 +336,7 @@ json applied_keys(json mark) {
   return mark;
 }
 
-/// What of a plan can be done, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
+/// The possible parts of a plan, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
 void put_differences(ElasticsearchClient& client, const IndexPlan& plan) {
   for (const MappingDifference& difference : plan.differences) {
     if (!is_in_place(difference) || !difference.change.is_object()) continue;

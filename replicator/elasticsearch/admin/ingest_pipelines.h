@@ -1,5 +1,5 @@
-// Ingest pipelines through which Elasticsearch sends what is written into an index: they may add fields to a
-// document, and change those that the view gives.
+// Ingest pipelines through which Elasticsearch sends writes into an index: they may add fields to a document,
+// and change those of the view.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ std::vector<std::string> ingest_pipelines(const nlohmann::json& flat_settings);
 /// The same of the indices behind an alias. Throws Error as the client does.
 std::vector<std::string> ingest_pipelines_of(ElasticsearchClient& client, const std::string& alias);
 
-/// Whether Elasticsearch says that it has no such pipeline. A user who may not ask learns nothing: false.
+/// Whether Elasticsearch reports that it has no such pipeline. A user who may not ask learns nothing: false.
 bool lacks_ingest_pipeline(ElasticsearchClient& client, const std::string& pipeline);
 
 }  // namespace lockstep

@@ -37,7 +37,7 @@ void collect(const json& granted, const std::string& on, std::vector<std::string
 
 constexpr int kForbidden = 403;
 
-// No index has this name, so what is allowed finds nothing or is refused as nonsense.
+// No index has this name, so allowed requests find nothing or are refused as nonsense.
 constexpr const char* kAbsent = "-lockstep-check-of-privileges";
 
 struct Probe {
@@ -73,8 +73,8 @@ bool is_forbidden(ElasticsearchClient& client, const Probe& probe, const std::st
   return try_out(client, probe.method, path, probe.body).status == kForbidden;
 }
 
-// Writes that can never apply, to the alias. Each in a request of its own: who lacks the right to one of its
-// items may write none of a request.
+// Writes that can never apply, to the alias. Each in a request of its own: a user who lacks the right to one
+// of its items may write none of a request.
 std::string missing_for_bulk(ElasticsearchClient& client, const std::string& alias) {
   std::vector<std::string> forbidden;
   for (const std::string action : {"index", "delete"}) {

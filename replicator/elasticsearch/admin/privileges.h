@@ -1,5 +1,5 @@
-// Asks beforehand whether the user of [elasticsearch] may do what lockstep does. Engines without security
-// count as allowing everything.
+// Asks beforehand whether the user of [elasticsearch] has the privileges that Lockstep needs. Engines without
+// security count as allowing everything.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace lockstep {
 
-/// What the user lacks, a line for each thing: "monitor on the cluster", "create_index, write on posts-*".
-/// Empty when nothing is missing or the engine does not say. Changes nothing. Throws Error as the client
-/// does.
+/// Privileges that the user lacks, a line for each: "monitor on the cluster", "create_index, write on
+/// posts-*". Empty if none is missing or the engine does not report them. Changes nothing. Throws Error as
+/// the client does.
 ///
 /// Elasticsearch answers the question. OpenSearch cannot: each of its actions is tried, in a form that fails
 /// if it is allowed, and is missing when the answer is 403.

@@ -18,7 +18,7 @@ TemporaryIndex::~TemporaryIndex() {
   try {
     client_.send("deleting index " + name_, "DELETE", "/" + percent_encoded(name_), {}, {404});
   } catch (const Error& error) {
-    // The caller may have a more useful error; but nobody else says that the index is left.
+    // The caller may have a more useful error; but only this one names the index that is left.
     spdlog::warn("{}; delete it by hand", error.what());
   }
 }

@@ -1,4 +1,4 @@
-// An index of a name that nobody else has, on which something is tried.
+// An index of a unique name, for trials.
 #pragma once
 
 #include <string>

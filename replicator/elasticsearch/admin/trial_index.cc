@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Way = MappingDifference::Way;
 
-/// On which of its settings it depends what an index takes.
+/// The settings on which it depends what an index takes.
 json settings_for_trial(const json& settings) {
   static constexpr std::array<std::string_view, 8> kKept = {
       "index.analysis.", "index.similarity.", "index.mapping.", "index.sort.",
@@ -34,7 +34,7 @@ class TrialIndex {
   TrialIndex(ElasticsearchClient& client, const std::string& alias, const IndexState& index)
       : client_(client), temporary_(client, alias), path_("/" + percent_encoded(temporary_.name())) {
     json mappings = index.mappings;
-    mappings.erase("_meta");  // it is nobody's
+    mappings.erase("_meta");  // it has no owner
     const json body = {{"settings", settings_for_trial(index.settings)}, {"mappings", std::move(mappings)}};
     client_.send("creating index " + temporary_.name() + ", to try the changes of " + index.name, "PUT",
                  path_ + "?wait_for_active_shards=0", body.dump());

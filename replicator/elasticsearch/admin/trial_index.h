@@ -12,7 +12,7 @@
 namespace lockstep {
 
 /// Settles each difference of Way::kUnknown between the wanted `mappings` and `index`: kInPlace or kNewIndex.
-/// Asks nothing when there is none. Throws Error when the empty index cannot be created.
+/// Asks nothing if there is none. Throws Error if the empty index cannot be created.
 void settle_ways(ElasticsearchClient& client, const std::string& alias, const IndexState& index,
                  const nlohmann::json& mappings, std::vector<MappingDifference>& differences);
 

@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-// Of what is left, when the item to blame is looked for.
+// Of the rest, while searching for the item to blame.
 constexpr std::size_t kMostPieces = 256;
 // So many documents that failed by themselves, one in so many of those that were sent so, are not to blame.
 constexpr std::size_t kManyAlone = 4;
@@ -96,7 +96,7 @@ BulkDelivery::Together BulkDelivery::next_together() const {
 std::size_t BulkDelivery::answered(BulkReply reply) {
   const std::size_t before = unknown_;
   load_ = load_of(reply);
-  // A gateway's 5xx says nothing of the server behind it.
+  // A gateway's 5xx shows nothing of the server behind it.
   const bool has_no_outcome =
       reply.kind == BulkReply::Kind::kRetry || reply.kind == BulkReply::Kind::kOverloaded;
   note_settled(!has_no_outcome || reply.status == 429 || reply.status < 300);
@@ -114,7 +114,7 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
           case Outcome::kRefused:
             refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
             break;
-          case Outcome::kDoubtful:  // nobody could tell whether the index is to blame
+          case Outcome::kDoubtful:  // it is unknown whether the index is to blame
           case Outcome::kNotTaken:
             failure_ = {on_wire_[i], result.status, std::move(result.type), std::move(result.reason)};
             next_round_.push_back(on_wire_[i]);
@@ -201,7 +201,7 @@ void BulkDelivery::note_failed() {
   if (are_many && (lifts_ == 0 || is_by_chance_)) lift();
 }
 
-// What failed by itself and is taken later did not fail for what it is.
+// An item that failed by itself and is taken later was not to blame itself.
 void BulkDelivery::note_taken(std::size_t item) {
   asked_apart_ = 0;
   if (on_wire_.size() == 1) ++alone_taken_;
@@ -211,7 +211,7 @@ void BulkDelivery::note_taken(std::size_t item) {
   lift();
 }
 
-// The server refuses some of the requests, whatever is in them: small ones are only more of them.
+// The server refuses some of the requests, regardless of their items: small ones are only more of them.
 void BulkDelivery::lift() {
   if (!limit_.is_fixed()) return;
   limit_.lift();
@@ -244,7 +244,7 @@ BulkResult BulkDelivery::take_part() {
   begin_at_ = static_cast<std::size_t>(std::lower_bound(next_round_.begin(), next_round_.end(), begin_at_) -
                                        next_round_.begin());
   request_ = request_.subset(next_round_);
-  outcomes_.resize(next_round_.size());  // those of items without one say nothing
+  outcomes_.resize(next_round_.size());  // those of items without one mean nothing
   const auto of_those_left = [this](const std::vector<bool>& items) {
     std::vector<bool> left;
     for (const std::size_t item : next_round_) left.push_back(items[item]);

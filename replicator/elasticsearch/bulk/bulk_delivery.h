@@ -1,5 +1,5 @@
 // One bulk request on its way until every item has an outcome: which items to send next, in pieces of which
-// size, and what the replies mean for them. No network, no clock, no threads: the bulk writer drives it.
+// size, and the replies' meaning for them. No network, no clock, no threads: the bulk writer drives it.
 //
 // B2. Every item is in exactly one of four states: to be sent in this round, in the piece on the wire, to be
 // sent again in the next round, or with an outcome.
@@ -21,8 +21,8 @@
 
 namespace lockstep {
 
-/// How much of a request goes into one piece, within what the congestion window allows. A piece that fails as
-/// a whole halves the limit, to find the item to blame; a piece that comes through doubles it.
+/// The part of a request that goes into one piece, within the congestion window. A piece that fails as a
+/// whole halves the limit, to find the item to blame; a piece that comes through doubles it.
 class PieceLimit {
  public:
   std::size_t items() const { return items_; }
@@ -33,7 +33,7 @@ class PieceLimit {
   void fix(std::size_t items);
   bool is_one() const { return fixed_ == 1; }
   bool is_fixed() const { return fixed_ != kUnlimited; }
-  /// Pieces may be as large as at first, but for what is too large.
+  /// Pieces may be as large as at first, except for documents that are too large.
   void lift();
   /// A piece of so many items was rejected, timed out or was cut off.
   void too_much(std::size_t piece_items);
@@ -69,15 +69,15 @@ class BulkDelivery {
   /// There was no reply. `sent`: whether the server may have got the piece. Puts the rest of the round off.
   void unanswered(bool sent, std::string reason);
 
-  /// What the last piece tells of how much the server can take. kItems: it came through. kOverloaded: 429 or
-  /// 503 for all or some items, or no reply. kTooLarge: and no single document is to blame. Others: nothing.
+  /// The last piece's evidence of the server's capacity. kItems: it came through. kOverloaded: 429 or 503 for
+  /// all or some items, or no reply. kTooLarge: and no single document is to blame. Others: nothing.
   BulkReply::Kind load() const { return load_; }
 
   /// Bytes of the last piece.
   std::size_t piece_bytes() const { return piece_bytes_; }
 
   /// Begins the next round, with the items that must be sent again, those of the last piece behind the
-  /// others: what is never answered keeps nothing from being sent.
+  /// others: an unanswered item delays no other.
   void begin_round();
 
   /// The items that must be sent again. REQUIRES: !has_piece().
@@ -87,25 +87,25 @@ class BulkDelivery {
   /// any more, nor in work. REQUIRES: !has_piece().
   bool settled() const;
 
-  /// Sends what is left in small pieces from the next round on, smaller ones each time, so that what can be
-  /// written is no longer turned down together with what cannot. Until it turns out that requests fail
-  /// whatever is in them; then it has to be asked for more often before it is done again.
+  /// Sends the rest in small pieces from the next round on, smaller ones each time, so that documents that
+  /// can be written are no longer refused together with those that cannot. Ends if requests fail whatever
+  /// their items; then it has to be asked for more often before it is done again.
   void single_out();
   /// Whether each item is sent by itself.
   bool is_singled_out() const { return limit_.is_one(); }
 
-  /// Gives what is left an outcome without having written it, kNotTaken or kRefused: `why` (its `item` does
-  /// not count). REQUIRES: !has_piece().
+  /// Gives the unwritten rest an outcome, kNotTaken or kRefused: `why` (its `item` does not count). REQUIRES:
+  /// !has_piece().
   void give_back(Outcome outcome, const RefusedItem& why);
 
-  /// Why the last item of left() was not written, or what hindered its piece.
+  /// Why the last item of left() was not written, or the obstacle to its piece.
   const RefusedItem& failure() const { return failure_; }
 
-  /// What has no outcome in a result that was taken. Positions of items are those in it.
+  /// The items without an outcome in a taken result. Positions of items are those in it.
   const BulkRequest& request() const { return request_; }
 
-  /// Takes the items that have their outcomes, perhaps none, and goes on with the others. `ticket` and `took`
-  /// are left to the caller. REQUIRES: !has_piece(), !finished().
+  /// Takes the items that have their outcomes, perhaps none, and continues with the others. `ticket` and
+  /// `took` are left to the caller. REQUIRES: !has_piece(), !finished().
   BulkResult take_part();
 
   /// The request with all outcomes, `ticket` and `took` left to the caller. REQUIRES: finished().

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxFrame = 128;  // bytes of an action line besides its names
 
-// What the action lines into one alias have in common.
+// The common beginning of the action lines into one alias.
 std::string action_begin(BulkAction action, std::string_view alias) {
   std::string begin = action == BulkAction::kIndex ? "{\"index\":{\"_index\":" : "{\"delete\":{\"_index\":";
   append_json_string(begin, alias);
@@ -29,7 +29,7 @@ void append_key(std::string& body, const DocumentKey& key) {
   append_json_string(body, key.routing);
 }
 
-// A body that grows holds itself twice for a moment. What is reserved and not written takes no memory.
+// A body that grows holds itself twice for a moment. Reserved, unwritten bytes take no memory.
 void make_room(std::string& body, std::size_t more) {
   constexpr std::size_t kLarge = 64 * 1024;    // smaller ones are mostly all that a step has
   constexpr std::size_t kFull = 2'304 * 1024;  // bulk_bytes by default, and a document that passes it
@@ -117,7 +117,7 @@ std::string_view BulkRequest::lines(std::size_t item) const {
 BulkRequest BulkRequest::split_off(const std::vector<std::size_t>& items) {
   BulkRequest part = subset(items);
   std::size_t kept = 0;
-  std::size_t end = 0;  // of what is kept
+  std::size_t end = 0;  // of the kept items
   auto leaves = items.begin();
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (leaves != items.end() && *leaves == i) {

@@ -34,8 +34,7 @@ struct BulkItem {
   std::size_t begin = 0;  ///< where its lines begin in the body; they end where the next item's begin
 };
 
-/// Appends the start of an action line that says where an item goes:
-/// `{"index":{"_index":…,"_id":…,"routing":…`.
+/// Appends the start of an action line with the item's place: `{"index":{"_index":…,"_id":…,"routing":…`.
 void append_action(std::string& body, BulkAction action, std::string_view alias, const DocumentKey& key);
 
 class BulkRequest {
@@ -73,8 +72,8 @@ class BulkRequest {
   /// A request of only these items, in the given order.
   BulkRequest subset(const std::vector<std::size_t>& items) const;
 
-  /// Takes these items (ascending) out of this request, and returns them as one of their own. What is left is
-  /// not copied.
+  /// Takes these items (ascending) out of this request, and returns them as one of their own. The rest is not
+  /// copied.
   BulkRequest split_off(const std::vector<std::size_t>& items);
 
  private:

@@ -68,7 +68,7 @@ BulkReply retry(const HttpResponse& response, std::string_view why) {
   return {BulkReply::Kind::kRetry, {}, response.status, {}, std::string(why)};
 }
 
-/// One item's result; none when `answer` does not fit the item that was asked.
+/// One item's result; none if `answer` does not fit the item that was asked.
 std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
   element outcome;
   std::string_view id;

@@ -1,5 +1,5 @@
-// Reads the reply to a bulk request: what became of every item. It judges by `status` and `error.type`, never
-// by text, and only a reply that fits the request item by item. Any other reply is a reason to send again.
+// Reads the reply to a bulk request: every item's outcome. It judges by `status` and `error.type`, never by
+// text, and only a reply that fits the request item by item. Any other reply is a reason to send again.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ inline constexpr std::string_view kBulkFilterPath = "errors,items.*._id,items.*.
 struct ItemResult {
   Outcome outcome = Outcome::kApplied;
   int status = 0;      ///< HTTP status of the item
-  std::string type;    ///< error.type; empty when applied or superseded
-  std::string reason;  ///< for people, with the remedy where there is one; empty when applied or superseded
+  std::string type;    ///< error.type; empty if applied or superseded
+  std::string reason;  ///< for people, with the remedy if there is one; empty if applied or superseded
 };
 
 struct BulkReply {
@@ -35,7 +35,7 @@ struct BulkReply {
   std::vector<ItemResult> items;  ///< empty unless kItems
   int status = 0;                 ///< HTTP status of the reply
   std::string type;               ///< unless kItems: error.type, or "content_too_large"; may be empty
-  std::string reason;             ///< unless kItems: one line, with the remedy where there is one
+  std::string reason;             ///< unless kItems: one line, with the remedy if there is one
 };
 
 /// Whether an HTTP status means that Elasticsearch has too much to do.
@@ -43,7 +43,7 @@ inline bool tells_overload(int status) {
   return status == 429 || status == 503;
 }
 
-/// Reads the reply to `request`, which was sent with its guard lines. Never throws for what the server sent.
+/// Reads the reply to `request`, which was sent with its guard lines. Never throws for the server's answer.
 BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& response);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// What became of a bulk request, item by item.
+// The outcome of a bulk request, item by item.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct RefusedItem {
 
 /// Of a request, or of the part of it that has its outcomes while the rest is repeated.
 struct BulkResult {
-  std::uint64_t ticket = 0;           ///< what BulkWriter::submit() returned
+  std::uint64_t ticket = 0;           ///< the result of BulkWriter::submit()
   bool is_last = true;                ///< false: another result of the ticket follows, with the rest
   bool rest_is_refused = false;       ///< the rest is repeated although its index takes other writes
   BulkRequest request;                ///< empty: all of it is repeated

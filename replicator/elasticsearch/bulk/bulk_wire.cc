@@ -6,8 +6,8 @@
 namespace lockstep {
 namespace {
 
-// Of background requests, none of which is on the wire: small changes without end would keep them off it
-// where there is one place.
+// Of background requests while none is on the wire: endless small changes would keep them off it if there is
+// one place.
 constexpr std::chrono::milliseconds kLongestWait{500};
 
 }  // namespace
@@ -54,7 +54,7 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
       window_.came_through();
       break;
     case BulkReply::Kind::kOverloaded:
-      // What a slow index does not take says nothing of the others.
+      // Refusals of a slow index mean nothing for the others.
       if (!yielded_slot) window_.overloaded(pass.generation);
       break;
     case BulkReply::Kind::kTooLarge:

@@ -20,10 +20,10 @@ namespace lockstep {
 /// Thread-safe.
 class BulkWire {
  public:
-  /// `requests` at once, of up to `bytes` each, at most; beside as many that give their places.
+  /// At most `requests` at once, of up to `bytes` each, and as many again that give up their places.
   BulkWire(int requests, std::size_t bytes, SlowWrites slow);
 
-  /// What a request may send once it is admitted.
+  /// An admitted request's allowance.
   struct Pass {
     BulkPriority priority = BulkPriority::kNormal;
     std::uint64_t ticket = 0;
@@ -35,13 +35,13 @@ class BulkWire {
   /// its ticket enters once more.
   std::optional<Pass> enter(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority);
 
-  /// The request has come back: the window learns from what it met (BulkDelivery::load()).
+  /// The request has come back: its result adjusts the window (BulkDelivery::load()).
   void leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes);
 
   /// At most so many background requests at once, at least 1. No limit at first.
   void limit_background(std::size_t requests);
 
-  /// How many background requests wait in enter().
+  /// Background requests that wait in enter().
   std::size_t background_waiting() const;
 
   /// See slow_writes.h.
@@ -55,10 +55,10 @@ class BulkWire {
     int requests = 0;
     std::size_t bytes = 0;
   };
-  /// What Elasticsearch seems to take now.
+  /// The limits that Elasticsearch seems to bear now.
   Limits limits() const;
 
-  /// Admits nobody any more, and wakes those who wait.
+  /// Admits no more requests, and wakes waiting threads.
   void close();
 
  private:
@@ -70,7 +70,8 @@ class BulkWire {
   mutable Mutex mutex_;
   Condition freed_;  // also when closed
   CongestionWindow window_ LOCKSTEP_GUARDED_BY(mutex_);
-  mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // it notes at each look what takes long by then
+  mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // each look notes the requests that take long by
+                                                         // then
   std::size_t on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_waiting_ LOCKSTEP_GUARDED_BY(mutex_) = 0;

@@ -21,24 +21,24 @@ using std::chrono::milliseconds;
 
 // Of a question whether an index takes writes, at most.
 constexpr milliseconds kProbeTimeout{2'000};
-// How often the owner looks for room that nobody tells of.
+// How often the owner looks for room that is not signalled.
 constexpr milliseconds kLookForRoom{50};
-// Requests of slow indices that wait for nobody but Elasticsearch, at most.
+// Requests of slow indices that wait for Elasticsearch alone, at most.
 constexpr std::size_t kMostOfSlowIndices = 64;
 // Of an _id in a message.
 constexpr std::size_t kShownId = 100;
 // A failure that is over so soon is worth no question.
 constexpr int kRoundsBeforeProbe = 2;
 
-/// Elasticsearch waits for a missing primary as long as `timeout` says. It must answer for the other items
-/// soon: they are in the same request.
+/// Elasticsearch waits for a missing primary for `timeout`. It must answer for the other items soon: they are
+/// in the same request.
 std::string bulk_path(milliseconds request_timeout) {
   const milliseconds wait = std::min(milliseconds(5'000), request_timeout / 2);
   return "/_bulk?require_alias=true&timeout=" + std::to_string(wait.count()) +
          "ms&filter_path=" + std::string(kBulkFilterPath);
 }
 
-// Once it is known that one document is left, people are told which.
+// Once a single document is left, the log names it.
 RefusedItem named_failure(const BulkDelivery& delivery) {
   RefusedItem failure = delivery.failure();
   if (!delivery.is_singled_out() || delivery.left().size() != 1) return failure;
@@ -54,7 +54,7 @@ struct BulkWriter::Worker {
   std::unique_ptr<HttpTransport> transport;
   Backoff backoff;
   std::uint64_t ticket LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = 0;  // of the request in hand
-  /// Why the last try failed; empty when it did not.
+  /// Why the last try failed; empty if it did not.
   std::string reason LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_);
   bool takes_others LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;  // its index does, all the same
   bool stuck LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;         // a whole round brought no outcome
@@ -162,7 +162,7 @@ BulkWriterState BulkWriter::state() const {
 
 void BulkWriter::stop(milliseconds grace) {
   MutexLock lock(mutex_);
-  stopping_ = true;  // before the wire closes: who is turned away there looks here
+  stopping_ = true;  // before the wire closes: a request turned away there looks here
   wire_.close();
   queue_.clear();
   job_came_.notify_all();
@@ -224,7 +224,7 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
       } else {
         diagnosis_.single_out(*worker.transport, delivery);
       }
-      // What is written already does not wait for what is not: its next write may have come.
+      // Written documents do not wait for unwritten ones: their next write may have come.
       if (!delivery.finished() && (is_apart || !takes_others)) {
         BulkResult part = signed_off(delivery.take_part());
         part.rest_is_refused = takes_others;
@@ -292,7 +292,7 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
   return 0;
 }
 
-// What is on the wire is noted, so that state() can name it.
+// The request on the wire is noted, so that state() can name it.
 HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request) {
   const auto note = [&](const BulkRequest* on_wire) {
     const MutexLock lock(mutex_);
@@ -334,8 +334,8 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
   if (takes_others) note_unstuck(worker);
   ++retries_;
   ++outage_retries_;
-  // While other items come through, Elasticsearch only sheds load: not worth a line in the log.
-  // Nor is what is over with the next try, or turns out to be the fault of one document or index.
+  // While other items come through, Elasticsearch only sheds load: not worth a line in the log. Nor is a
+  // failure that ends with the next try, or turns out to be the fault of one document or index.
   const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe && !takes_others;
   if (lasts && !stopping_) {
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();

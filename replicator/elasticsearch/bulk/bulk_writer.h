@@ -1,7 +1,7 @@
-// Sends bulk requests, several in flight, and gives every item an outcome (bulk_result.h).
-// What may work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, only the
-// items concerned, with back-off, until they have an outcome or the writer is stopped. Promise 1 rests on
-// this: nothing leaves the writer without an outcome.
+// Sends bulk requests, several in flight, and gives every item an outcome (bulk_result.h). Items that may
+// work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, with back-off,
+// until they have an outcome or the writer is stopped. Promise 1 rests on this: nothing leaves the writer
+// without an outcome.
 #pragma once
 
 #include <chrono>
@@ -24,10 +24,10 @@
 
 namespace lockstep {
 
-/// What the writer sees of Elasticsearch, for `status`, logs and health.
+/// The writer's view of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
   bool waiting = false;       ///< the last try failed, by no fault of its documents, and is repeated
-  std::string reason;         ///< why: one line with server and cause; empty when not waiting
+  std::string reason;         ///< why: one line with server and cause; empty if not waiting
   std::string unanswered;     ///< a request that has had no reply for long, in words; empty: there is none
   std::vector<IndexId> slow;  ///< indices that have been slow for as long (slow_writes.h)
   std::uint64_t retries = 0;  ///< requests repeated since the start
@@ -45,8 +45,8 @@ class BulkWriter {
     std::size_t bulk_bytes = 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
-    /// How long a request is repeated, without one more outcome, while its index takes other writes. Then
-    /// what is left comes back as kRefused, so that it is in nobody's way.
+    /// How long a request is repeated, without one more outcome, while its index takes other writes. Then the
+    /// rest comes back as kRefused, so that it is out of the way.
     std::chrono::milliseconds patience{500};
     std::chrono::milliseconds background_patience{10'000};
     /// The same for a request that may still be on its way: its last try had no reply. It concerns kNotTaken,
@@ -69,8 +69,8 @@ class BulkWriter {
   using Priority = BulkPriority;
 
   BulkWriter(const Options& options, const TransportFactory& make_transport);
-  /// Stops at once: requests in flight end or time out; items without an outcome are dropped, and nobody
-  /// acknowledges them.
+  /// Stops at once: requests in flight end or time out; items without an outcome are dropped, and not
+  /// acknowledged.
   ~BulkWriter();
   BulkWriter(const BulkWriter&) = delete;
   BulkWriter& operator=(const BulkWriter&) = delete;
@@ -92,9 +92,9 @@ class BulkWriter {
   /// Allows so many background requests on the wire at once, at least 1; at first all.
   void limit_background(std::size_t requests) { wire_.limit_background(requests); }
 
-  /// The results that have come, in their order; waits up to `wait` for the first one. After stop() it waits
-  /// only while a request is on the wire. A request that has failed a few times has a result after each try,
-  /// with what was written by then.
+  /// The results so far, in their order; waits up to `wait` for the first one. After stop() it waits only
+  /// while a request is on the wire. A request that has failed a few times has a result after each try, with
+  /// the items written by then.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
   /// Calls `wake` (from any thread; it must be thread-safe) when a result comes, for an owner that waits
@@ -128,7 +128,7 @@ class BulkWriter {
 
   /// The body of each worker's thread.
   void run(Worker& worker);
-  /// The request with all its outcomes, but for parts that were handed over; none when stop() came first.
+  /// The request with all its outcomes, but for parts that were handed over; none if stop() came first.
   std::optional<BulkResult> deliver(Worker& worker, Job job);
   /// Gives the owner a result. None, or the last one: the worker has nothing in hand any more.
   void hand_over(std::optional<BulkResult> result);
@@ -140,8 +140,8 @@ class BulkWriter {
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
   void note_progress(Worker& worker);
   void note_unstuck(Worker& worker) LOCKSTEP_REQUIRES(mutex_);
-  /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  /// `takes_others`: the index of what is left takes other writes.
+  /// False once stop() was called. `with_outcome`: how many items of the round got their outcome.
+  /// `takes_others`: the index of the rest takes other writes.
   bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, bool takes_others,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
@@ -159,7 +159,7 @@ class BulkWriter {
   const Options options_;
   const std::string path_;
   const TransportFactory make_transport_;
-  const std::size_t places_;  // of requests that give theirs to nobody
+  const std::size_t places_;  // of requests that keep theirs
   FailureDiagnosis diagnosis_;
   BulkWire wire_;
 

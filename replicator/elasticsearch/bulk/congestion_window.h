@@ -1,5 +1,5 @@
-// How many bulk requests may be on the wire, and how large, to keep Elasticsearch busy without overloading
-// it: additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the Increase and Decrease
+// The number and size of bulk requests on the wire that keep Elasticsearch busy without overloading it:
+// additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the Increase and Decrease
 // Algorithms for Congestion Avoidance", 1989). No network, no clock, no threads.
 #pragma once
 

@@ -50,8 +50,8 @@ WriteProbe FailureDiagnosis::ask(HttpTransport& transport, std::string_view alia
   return probe_write(transport, std::string(alias), document, timeout_);
 }
 
-// What refuses or cuts off a whole request may do so for the document's name, which the question has, too:
-// then the index is asked under another one.
+// A server that refuses or cuts off a whole request may do so for the document's name, which the question
+// has, too: then the index is asked under another one.
 WriteProbe FailureDiagnosis::ask_of_index(HttpTransport& transport, std::string_view alias,
                                           const DocumentKey& document) const {
   WriteProbe probe = ask(transport, alias, document);
@@ -84,8 +84,8 @@ bool FailureDiagnosis::give_back(HttpTransport& transport, BulkDelivery& deliver
   return true;
 }
 
-// Those first that took a write last: where several are busy, one that is not is among them. The others in
-// turn, so that not all ask the same ones.
+// Those first that took a write last: if several are busy, one that is not is among them. The others in turn,
+// so that not all ask the same ones.
 std::vector<BulkTarget> FailureDiagnosis::others_of(IndexId index) const {
   const auto own = std::ranges::find(targets_, index, &BulkTarget::index);
   if (own == targets_.end()) return {};
@@ -100,7 +100,7 @@ std::vector<BulkTarget> FailureDiagnosis::others_of(IndexId index) const {
   return others;
 }
 
-// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
+// Else all of Elasticsearch is busy, and the rest would only be asked for again and again.
 bool FailureDiagnosis::takes_others(HttpTransport& transport, IndexId index) const {
   std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);

@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-// That an index is slow says little once nothing has been written to it for so long.
+// That an index is slow means little once it had no writes for so long.
 constexpr std::chrono::seconds kKnownFor{60};
 
 constexpr std::size_t kBytesPerSecond = 1024 * 1024;

@@ -1,9 +1,9 @@
 // Which indices Elasticsearch writes slowly (an ingest pipeline, a shard that moves, throttled merges),
 // judged by how long requests are on the wire: a request has one index (B1). Their requests give their places
-// to others, and what is written to them waits alone (promise 4).
+// to others, and only writes to them wait (promise 4).
 //
 // An index is slow from when a request with it, that a small change may have waited for, takes long, until
-// one with it is taken in time. Where all indices have been slow lately, the cluster is: then none counts as
+// one with it is taken in time. If all indices have been slow lately, the cluster is: then none counts as
 // slow, and nothing more is sent than to a quick one. No network, no clock, no threads.
 #pragma once
 
@@ -44,7 +44,7 @@ class SlowWrites {
   /// of a slow index.
   bool yields_slot(std::uint64_t ticket, SteadyTime now);
 
-  /// How many requests of a priority do.
+  /// Requests of a priority with a place.
   std::size_t places_given(BulkPriority priority, SteadyTime now);
 
   /// When the next request on the wire will have taken long; none: there is none that could.

@@ -26,7 +26,7 @@ WriteProbe read_probe(const DocumentKey& key, const std::string& alias, const Ht
     return {Answer::kUnknown, reply.status, std::move(reply.type), std::move(reply.reason), true};
   ItemResult& item = reply.items.front();
   if (item.outcome == Outcome::kSuperseded) return {Answer::kTaken, item.status, {}, {}, false};
-  // Without a routing where the mapping wants one: the document lacks it, not the index.
+  // Without a routing although the mapping wants one: the document lacks it, not the index.
   if (item.type == "routing_missing_exception") return {Answer::kTaken, item.status, {}, {}, false};
   const bool busy = item.status == 429 && item.type != "cluster_block_exception";
   const bool impossible = item.outcome == Outcome::kApplied;

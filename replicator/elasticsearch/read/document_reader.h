@@ -15,10 +15,9 @@
 
 namespace lockstep {
 
-/// Looks up `wanted` and calls `sink` once for each, in order, with its position, and with none when the
-/// index has no such document; none has an id that Elasticsearch does not take (document_limits.h), or a
-/// routing that is not UTF-8. Sees everything that was written, refreshed or not. Throws Error as the client
-/// does.
+/// Looks up `wanted` and calls `sink` once for each, in order, with its position, and with none if the index
+/// has no such document; none has an id that Elasticsearch does not take (document_limits.h), or a routing
+/// that is not UTF-8. Sees all writes, refreshed or not. Throws Error as the client does.
 void fetch_documents(ElasticsearchClient& client, const std::string& alias,
                      std::span<const DocumentLocation> wanted, const StoredDocumentSink& sink);
 

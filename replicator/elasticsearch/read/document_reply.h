@@ -1,4 +1,4 @@
-// What replies with documents have in common: the elements of a multi-get's and the hits of a search's.
+// The common parts of replies with documents: the elements of a multi-get's and the hits of a search's.
 #pragma once
 
 #include <simdjson.h>
@@ -19,16 +19,16 @@ struct FetchedDocument {
   std::string_view error;  ///< raw JSON; empty: none
 };
 
-/// False when `value` is neither. What it gives is valid as long as the reply is.
+/// False if `value` is neither. The result is valid as long as the reply is.
 bool read_fetched(simdjson::simdjson_result<simdjson::ondemand::value> value, FetchedDocument& fetched);
 
-/// Throws Error when the reply has no contents.
+/// Throws Error if the reply has no contents.
 void require_source(const std::string& doing, const StoredDocument& document);
 
-/// Throws a retryable Error when not all shards have answered a search.
+/// Throws a retryable Error if not all shards have answered a search.
 void require_all_shards(const std::string& doing, simdjson::ondemand::document& reply);
 
-/// The reply is not complete JSON, or not what was asked for.
+/// The reply is not complete JSON, or not the expected one.
 Error unreadable(const std::string& doing);
 
 }  // namespace lockstep

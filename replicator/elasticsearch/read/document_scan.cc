@@ -14,7 +14,7 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using simdjson::SUCCESS;
 
-// Of the reply to a scan: what is read of it.
+// The parts of a scan's reply that are read.
 const std::string kFilter =
     "filter_path=_scroll_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hits.hits._routing,"
     "hits.hits._version";
@@ -57,7 +57,7 @@ class DocumentScan::Impl {
   }
 
  private:
-  // The index may allow less on a page than was asked for (index.max_result_window), and says so by a mere
+  // The index may allow less on a page than was asked for (index.max_result_window), and answers with a mere
   // 400.
   void begin() {
     const std::string path = "/" + percent_encoded(alias_) + "/_search?scroll=" + scroll_.lifetime() +
@@ -111,7 +111,7 @@ class DocumentScan::Impl {
   ScanOptions options_;
   Scroll scroll_;
   ondemand::parser parser_;
-  HttpResponse response_;  // what page_ points into, with the parser
+  HttpResponse response_;  // page_ points into this, with the parser
   std::vector<StoredDocument> page_;
   std::int64_t given_ = 0;  // documents, on all pages
   std::int64_t total_ = 0;  // documents that the scan has, by the server

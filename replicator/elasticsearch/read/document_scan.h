@@ -22,8 +22,8 @@ struct ScanOptions {
 };
 
 /// Finds every document that the last refresh made searchable, without its contents, page by page as they lie
-/// on the disk: refresh first to see all. It does not see what is written meanwhile. The server forgets a
-/// scan after its lifetime without a call; the destructor ends it there too.
+/// on the disk: refresh first to see all. It does not see later writes. The server forgets a scan after its
+/// lifetime without a call; the destructor ends it there too.
 class DocumentScan {
  public:
   /// `client` must outlive this. Nothing is sent yet.
@@ -33,7 +33,7 @@ class DocumentScan {
   DocumentScan& operator=(const DocumentScan&) = delete;
 
   /// The next page, valid until the next call; empty at the end. Throws Error as the client does: a retryable
-  /// one when a shard does not answer, or when the scan or a page of it is lost, and then the scan must begin
+  /// one if a shard does not answer, or if the scan or a page of it is lost, and then the scan must begin
   /// again.
   std::span<const StoredDocument> next();
 

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Returns the whole reply, with _source, _seq_no and _primary_term; none when the index has no such
-/// document. Throws Error as the client does, also when the index does not exist.
+/// Returns the whole reply, with _source, _seq_no and _primary_term; none if the index has no such document.
+/// Throws Error as the client does, also if the index does not exist.
 std::optional<nlohmann::json> get_document(ElasticsearchClient& client, const std::string& doing,
                                            const std::string& index, const std::string& id);
 

@@ -89,7 +89,7 @@ void NeighbourReader::fetch(std::span<const DocumentLocation> wanted, const Stor
               });
               return TakenReply{part.size()};
             }});
-  // What has been deleted since, or was pushed out by the same _id under another routing.
+  // Those deleted since, or pushed out by the same _id under another routing.
   std::vector<DocumentLocation> left;
   std::vector<std::size_t> positions;
   for (const auto& [location, position] : missing) {

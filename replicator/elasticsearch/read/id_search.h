@@ -1,5 +1,5 @@
 // Searches for documents with given ids: to read many that lie together on the disk, or to count them. Sees
-// what the last refresh made searchable.
+// the documents that the last refresh made searchable.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-/// fetch_documents() (document_reader.h) for many documents that lie together on the disk, which is what a
-/// scan gives: much cheaper for the server. `sink` is called in no particular order.
+/// fetch_documents() (document_reader.h) for many documents that lie together on the disk, as those of a
+/// scan: much cheaper for the server. `sink` is called in no particular order.
 class NeighbourReader {
  public:
   /// `client` must outlive this.
@@ -27,8 +27,9 @@ class NeighbourReader {
   ReplySize size_;
 };
 
-/// How many documents with these ids were searchable at the last refresh. An id under several routings counts
-/// several times. Throws Error as the client does, a retryable one when a shard does not answer.
+/// The number of documents with these ids that were searchable at the last refresh. An id under several
+/// routings counts several times. Throws Error as the client does, a retryable one if a shard does not
+/// answer.
 std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
                              std::span<const DocumentLocation> wanted);
 

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-// Of a document in a reply besides what it holds, in bytes: the names of the index and of its fields.
+// Of a document in a reply without its contents, in bytes: the names of the index and of its fields.
 constexpr std::size_t kFrame = 200;
 
 constexpr std::size_t kGrowth = 4;  // from a reply to the next
@@ -24,7 +24,7 @@ std::size_t ReplySize::documents(std::span<const std::size_t> expected) const {
   return std::max<std::size_t>(1, count);
 }
 
-// One large document among small ones says little of the next: the ratio falls slowly.
+// One large document among small ones is no sign of the next: the ratio falls slowly.
 void ReplySize::came(std::span<const std::size_t> expected, std::size_t bytes) {
   const std::size_t sum = std::accumulate(expected.begin(), expected.end(), expected.size() * kFrame);
   ratio_ = std::max({1.0, static_cast<double>(bytes) / static_cast<double>(sum), ratio_ / 2});

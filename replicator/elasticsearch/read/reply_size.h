@@ -1,7 +1,7 @@
-// How many documents to ask for at once. Nobody knows how large a document is in the index: what it takes on
-// disk is compressed, by two or by two hundred. So a request goes by how large each is in the view, by how
-// much larger the last ones were in the index than there, and by a cautious beginning. Where a reply comes
-// out larger all the same, fewer documents are asked for next.
+// The number of documents to ask for at once. A document's size in the index is unknown: on disk it is
+// compressed, by two or by two hundred. So a request goes by each one's size in the view, by the ratio of the
+// last ones' sizes in the index and there, and by a cautious beginning. If a reply comes out larger all the
+// same, fewer documents are asked for next.
 //
 // Elasticsearch keeps a reply in memory as a whole, several times over: one of a gigabyte ends a small node.
 #pragma once
@@ -15,7 +15,7 @@ namespace lockstep {
 /// A reply is meant to stay below this, in bytes; one document may be larger.
 inline constexpr std::size_t kReplyBytes = 2 * 1024 * 1024;
 
-/// A reply of several documents is cut off where it becomes larger, and fewer are asked for.
+/// A reply of several documents is cut off if it becomes larger, and fewer are asked for.
 inline constexpr std::size_t kMostReplyBytes = 4 * kReplyBytes;
 
 /// Documents of a request when nothing is known.
@@ -27,8 +27,8 @@ class ReplySize {
   explicit ReplySize(std::size_t most_documents, std::size_t at_first = kCautiousRequest)
       : most_(most_documents), allowed_(at_first) {}
 
-  /// How many of the first documents to ask for, given the bytes that each is expected to have; 0: unknown.
-  /// At least 1. REQUIRES: `expected` is not empty.
+  /// The number of first documents to ask for, given the expected bytes of each; 0: unknown. At least 1.
+  /// REQUIRES: `expected` is not empty.
   std::size_t documents(std::span<const std::size_t> expected) const;
 
   /// The reply for these documents has come, with so many bytes; or it was cut off, with at least so many.

@@ -1,5 +1,5 @@
-// Asks for many documents in requests whose replies have a bounded size (reply_size.h). Where that is more
-// than the index allows, the server is busy, or the reply comes out larger all the same, it asks for smaller
+// Asks for many documents in requests whose replies have a bounded size (reply_size.h). If that is more than
+// the index allows, the server is busy, or the reply comes out larger all the same, it asks for smaller
 // parts. The reply for one document may be of any size.
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace lockstep {
 
-/// What a reply says of the documents that were asked for.
+/// A reply's account of the documents that were asked for.
 struct TakenReply {
-  std::size_t documents = 0;         ///< of the first ones it has told
-  std::optional<Error> failed = {};  ///< why it has not told the one that follows; that may work later
+  std::size_t documents = 0;         ///< of the first ones in it
+  std::optional<Error> failed = {};  ///< why the next one is missing; that may work later
 };
 
 /// A request that can be sent for each part of the documents.

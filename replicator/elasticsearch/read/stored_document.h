@@ -1,4 +1,4 @@
-// Documents as an index has them, and where to look for one.
+// Documents as an index has them, and the place of one.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Where to look for a document. `routing` is empty for none.
+/// A document's place. `routing` is empty for none.
 struct DocumentLocation {
   std::string_view id;
   std::string_view routing;
@@ -24,12 +24,12 @@ struct StoredDocument {
   /// whole shard to which that routing leads.
   std::string_view routing;
   DocumentVersion version;  ///< of a document of ours; elsewhere a number of Elasticsearch's own
-  std::string_view source;  ///< the JSON object byte by byte; empty where it was not asked for
+  std::string_view source;  ///< the JSON object byte by byte; empty if not asked for
 };
 
 using StoredDocumentSink = std::function<void(std::size_t, const std::optional<StoredDocument>&)>;
 
-/// False for what no document is called: one such name would let the server refuse the whole request.
+/// False for an impossible name: one such name would let the server refuse the whole request.
 bool can_be_asked_for(const DocumentLocation& location);
 
 }  // namespace lockstep

@@ -51,7 +51,7 @@ std::string encoded(std::string_view text, std::string_view kept = {}) {
   return result;
 }
 
-// What is no escape stays as it is.
+// Anything but an escape stays as it is.
 std::string decoded(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -68,7 +68,7 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-// The parameters decoded and encoded anew, so that "a,b" and "a%2Cb" are the same, and sorted.
+// The parameters decoded and encoded again, so that "a,b" and "a%2Cb" are the same, and sorted.
 std::string canonical_query(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> parameters;
   while (!query.empty()) {

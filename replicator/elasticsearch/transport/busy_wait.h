@@ -1,6 +1,5 @@
-// What a command does while Elasticsearch has too much to do: it waits, and sends the request again. The
-// service does without: there, Retry::kLater puts the job off, and other work goes on
-// (pipeline/jobs/job_runner.h).
+// A command's reaction to an overloaded Elasticsearch: it waits, and sends the request again. The service
+// does without: there, Retry::kLater puts the job off, and other work continues (pipeline/jobs/job_runner.h).
 #pragma once
 
 #include <chrono>
@@ -16,7 +15,7 @@ namespace lockstep {
 struct WhenBusy {
   /// How long a request is sent again, from the first answer that the server is busy. Zero: not at all.
   std::chrono::milliseconds limit{0};
-  /// Called before each wait, with what the server says and how long it has been busy for this request.
+  /// Called before each wait, with the server's error and how long it has been busy for this request.
   std::function<void(const Error& busy, std::chrono::milliseconds waited)> waiting = {};
 };
 
@@ -26,8 +25,8 @@ class BusyWait {
   /// `when_busy` must outlive this.
   explicit BusyWait(const WhenBusy& when_busy);
 
-  /// Waits until the request should be sent again. Throws `busy`, with the time that was waited, when the
-  /// limit has passed, and `busy` as it is when requests are not to be sent again.
+  /// Waits until the request should be sent again. Throws `busy`, with the time waited, if the limit has
+  /// passed, and `busy` as it is if requests are not to be sent again.
   void before_next_try(const Error& busy);
 
   /// The request was answered: the next wait is for another one.

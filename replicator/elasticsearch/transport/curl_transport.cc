@@ -49,7 +49,7 @@ using Headers = std::unique_ptr<curl_slist, FreeList>;
 /// One of the configured servers.
 struct ConfiguredServer {
   std::string url;   ///< without credentials and without a slash at the end
-  std::string host;  ///< as the header Host says it
+  std::string host;  ///< as in the header Host
   std::string path;  ///< of the url: "", "/prefix"
   std::string username;
   Secret password;
@@ -121,7 +121,7 @@ struct Received {
 
 std::size_t receive(char* data, std::size_t, std::size_t size, void* into) {
   Received& received = *static_cast<Received*>(into);
-  curl_off_t length = -1;  // unknown, or of what is packed
+  curl_off_t length = -1;  // unknown, or of compressed contents
   curl_easy_getinfo(received.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   const std::size_t bytes =
       std::max(received.body.size() + size, static_cast<std::size_t>(std::max<curl_off_t>(length, 0)));
@@ -133,7 +133,7 @@ std::size_t receive(char* data, std::size_t, std::size_t size, void* into) {
   return size;
 }
 
-/// By OpenSSL's number of what is wrong with the server's certificate (X509_V_…).
+/// By OpenSSL's number of the certificate's fault (X509_V_…).
 const char* remedy_for_certificate(CURL* easy) {
   constexpr long kFine = 0;
   constexpr long kNotAsked = 1;  // libcurl looked at the host name first
@@ -159,7 +159,7 @@ const char* remedy_for_certificate(CURL* easy) {
   }
 }
 
-/// What to do about a connection that TLS ended; null when nothing is known.
+/// The remedy for a connection that TLS ended; null if none is known.
 const char* remedy_for_tls(CURLcode code, CURL* easy) {
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:

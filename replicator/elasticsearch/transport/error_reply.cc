@@ -85,7 +85,7 @@ std::string without_values(const std::string& type, std::string_view reason) {
   struct Known {
     std::string_view begin, end;
   };
-  // Fields, types and limits of the mapping; what follows quotes the document.
+  // Fields, types and limits of the mapping; the rest quotes the document.
   constexpr Known kKnown[] = {{"failed to parse field [", "] in document"},
                               {"object mapping for [", "] tried to parse"},
                               {"mapping set to strict, dynamic introduction of [", "] is not allowed"},
@@ -139,7 +139,7 @@ ErrorCause read_error_cause(simdjson::dom::element error) {
     if (!reason.empty()) reason += ": ";
     reason += cause;
   }
-  if (reason.ends_with(';')) reason.pop_back();  // behind each block; what to do about it comes behind one
+  if (reason.ends_with(';')) reason.pop_back();  // behind each block; the remedy comes behind one
   return {.type = std::string(text_at(error, "type")),
           .breaker = text_at(innermost, "type") == "circuit_breaking_exception",
           .reason = shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};

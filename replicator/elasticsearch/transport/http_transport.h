@@ -27,15 +27,15 @@ struct HttpResponse {
   std::string server = {};  ///< the url that replied, without credentials, for messages; may be empty
 };
 
-/// Statuses that answer what some requests ask.
+/// Statuses that are the answer to some requests.
 inline constexpr int kNotFound = 404, kConflict = 409;
 
-/// There was no reply: refused, reset, cut off, timed out. Unless `sent` is false, nobody knows whether the
-/// server acted on the request.
+/// There was no reply: refused, reset, cut off, timed out. Unless `sent` is false, the server may have acted
+/// on the request.
 class TransportError : public std::runtime_error {
  public:
   TransportError(const std::string& what, bool sent) : std::runtime_error(what), sent_(sent) {}
-  /// False when the request certainly reached no server (there was no connection).
+  /// False if the request certainly reached no server (there was no connection).
   bool sent() const { return sent_; }
 
  private:
@@ -58,8 +58,8 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
 
-  /// Sends the request and returns the reply, whatever its status. Throws TransportError when there is none,
-  /// ReplyTooLarge when it is larger than the request allows.
+  /// Sends the request and returns the reply, whatever its status. Throws TransportError if there is none,
+  /// ReplyTooLarge if it is larger than the request allows.
   virtual HttpResponse perform(const HttpRequest& request) = 0;
 
   /// For shutting down, from any thread: a perform() in progress and all later ones fail at once, with a

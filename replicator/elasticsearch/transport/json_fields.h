@@ -1,5 +1,5 @@
 // JSON to and from a server. A field that has another type than wanted counts as absent: for replies that are
-// merely read. What lockstep has stored and decides by is read by stored_object.h.
+// merely read. Stored values by which Lockstep decides are read by stored_object.h.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::optional<std::int64_t> integer_at(const nlohmann::json& object, const std::
 /// Whether a reply is of all shards. One that is on no node counts neither as successful nor as failed.
 bool is_of_all_shards(const nlohmann::json& reply);
 
-/// As text in one line. Replaces what is not UTF-8.
+/// As text in one line. Replaces invalid UTF-8.
 std::string dumped(const nlohmann::json& json);
 
 }  // namespace lockstep

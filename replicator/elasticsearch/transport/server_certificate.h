@@ -15,9 +15,9 @@ struct ServerCertificate {
   std::chrono::system_clock::time_point expires;
 };
 
-/// Shakes hands with the server of the url and leaves: sends no request and no secret. Takes certificates
-/// that are not to be trusted, too, since one that has expired is what somebody wants to hear of. None: the
-/// url is http. Throws Error when there is no server, or no handshake.
+/// Shakes hands with the server of the url and leaves: sends no request and no secret. Takes untrusted
+/// certificates, too, since the operator wants to learn of an expired one. None: the url is http. Throws
+/// Error if there is no server, or no handshake.
 std::optional<ServerCertificate> server_certificate(const std::string& url,
                                                     const ElasticsearchConfig& config);
 

@@ -1,4 +1,4 @@
-// Values that lockstep has stored in Elasticsearch and decides by: of documents, and of an index's mark. A
+// Values that Lockstep has stored in Elasticsearch and decides by: of documents, and of an index's mark. A
 // value of another type than wanted is an error that names the document, the field and the value, never a
 // default. (For replies that are merely read, json_fields.h.)
 #pragma once
@@ -28,7 +28,7 @@ class StoredObject {
   StoredObject object(const std::string& field) const;
   std::optional<StoredObject> object_if_any(const std::string& field) const;
 
-  /// An array; empty when the field is missing.
+  /// An array; empty if the field is missing.
   const nlohmann::json& array_if_any(const std::string& field) const;
 
   /// The object itself, to go through its fields.
@@ -48,7 +48,7 @@ class StoredObject {
 /// `value` as it stands in an error: its JSON, shortened.
 std::string stored_text_of(const nlohmann::json& value);
 
-/// The `_source` of a hit or of the reply to a GET. Throws Error when the index does not keep it.
+/// The `_source` of a hit or of the reply to a GET. Throws Error if the index does not keep it.
 const nlohmann::json& stored_source(const std::string& where, const nlohmann::json& reply);
 
 }  // namespace lockstep

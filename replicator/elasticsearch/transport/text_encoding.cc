@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kEscapeLength = 6;  // of \uXXXX
 
-/// The UTF-16 code unit whose escape begins at `at`; none when no such escape does.
+/// The UTF-16 code unit whose escape begins at `at`; none if no such escape does.
 std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
   if (at + kEscapeLength > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
   const char* const begin = text.data() + at + 2;

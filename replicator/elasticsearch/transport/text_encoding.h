@@ -1,4 +1,4 @@
-// Text inside other text: ids and names in URLs, what Elasticsearch quotes in JSON.
+// Text inside other text: ids and names in URLs, Elasticsearch's quotations in JSON.
 #pragma once
 
 #include <string>

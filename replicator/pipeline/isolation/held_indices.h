@@ -1,6 +1,6 @@
 // Indices that Elasticsearch takes no writes into now, whichever document they are of: blocked, closed,
 // without a shard, an alias that names none or two. Their changes are kept in the source as jobs, so that
-// those of the other indices go on. Asks again and again whether they take writes
+// those of the other indices continue. Asks again and again whether they take writes
 // (elasticsearch/bulk/write_probe.h).
 #pragma once
 
@@ -40,10 +40,10 @@ class HeldIndices {
   bool contains(IndexId index) const;
   bool empty() const;
 
-  /// Why nothing is written into the index; empty when it is not held.
+  /// Why nothing is written into the index; empty if it takes writes.
   std::string reason(IndexId index) const;
 
-  /// "posts: HTTP 403 cluster_block_exception: …"; empty when none is held.
+  /// "posts: HTTP 403 cluster_block_exception: …"; empty if all take writes.
   std::string text() const;
 
  private:
@@ -56,7 +56,7 @@ class HeldIndices {
   };
 
   void run(const std::stop_token& stop);
-  /// Returns how long nobody needs to be asked.
+  /// Returns for how long no index has to be asked.
   std::chrono::milliseconds ask_those_due();
   void take_answer(IndexId index, const WriteProbe& probe);
 

@@ -1,4 +1,4 @@
-// Ends what the tail reads of an index when it takes too long, so that the other indices go on. It costs the
+// Ends the tail's reading of an index if it takes too long, so that the other indices continue. It costs the
 // source nothing: a thread asks it to cancel the statement only then.
 //
 // Rejected: a statement_timeout for each reading, which is a round trip more for each change, and which would
@@ -27,9 +27,9 @@ class ReadingLimit {
   ReadingLimit(const ReadingLimit&) = delete;
   ReadingLimit& operator=(const ReadingLimit&) = delete;
 
-  /// Runs `read`, which reads what concerns `index`. Throws ViewTooSlow when that took longer than `limit`,
-  /// whether it was ended or has come to its end just then: what it has read is of no use. Where nothing can
-  /// be ended, it takes what it takes. Throws what `read` throws.
+  /// Runs `read`, a reading for `index`. Throws ViewTooSlow if that took longer than `limit`, whether it was
+  /// ended or has come to its end just then: its result is of no use. If it cannot be ended, it takes as long
+  /// as it does. Throws the exceptions of `read`.
   void run(const AppliedIndex& index, std::chrono::milliseconds limit, const std::function<void()>& read);
 
  private:

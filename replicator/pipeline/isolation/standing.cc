@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr seconds kFirstPause{10};
 constexpr seconds kLongestPause{300};
 
-// Of an index that is held or slow to read: then a comparison is less work than what is due.
+// Of an index that is paused or slow to read: then a comparison is less work than the due documents.
 constexpr int kMostChunks = 500;
 
 seconds doubled(seconds first, seconds longest, int times) {
@@ -71,7 +71,7 @@ std::string Standing::paused_text() const {
   return text;
 }
 
-// --- what defers an index ---
+// --- reasons to defer an index ---
 
 void Standing::note_too_slow(const ViewTooSlow& why, SteadyTime now) {
   readings_[why.index()].begin(why.what(), now, kLongestPauseOfReading);
@@ -101,7 +101,7 @@ void Standing::release(SteadyTime now) {
   });
 }
 
-// --- what pauses it ---
+// --- reasons to pause it ---
 
 void Standing::pause(IndexId id, const std::string& reason) {
   const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
@@ -126,8 +126,8 @@ void Standing::note_paused(IndexId index, const std::string& reason) {
   spdlog::warn("index {} is paused, the others continue: {}", alias(index), reason);
 }
 
-// The tail follows the index again before the comparison is added: what the tail left out was committed
-// before that, and the comparison sees it.
+// The tail follows the index again before the comparison is added: the changes that the tail left out were
+// committed before that, and the comparison sees them.
 Committed Standing::take_back_readable(SteadyTime now) {
   Committed comparisons;
   if (paused_.empty()) return comparisons;

@@ -7,11 +7,11 @@
 //   followed ─────────────────────────▶ deferred ─────────────────────────────▶ paused
 //    ▲    ▲                                │                                      │
 //    │    └────────────────────────────────┘                                      │ nothing stops it
-//    │      it takes writes again; what was due then is written                   ▼ any more
+//    │      it takes writes again; the due documents are written                  ▼ any more
 //    └───────────────────────────────────────────────────── compared with its view (jobs of the source)
 //
-// A deferred index's changes become due, so that those of the other indices go on; a paused one's are not
-// followed, which the source keeps. An index that comes back and goes again at once waits twice as long the
+// A deferred index's changes become due, so that those of the other indices continue; a paused one's are not
+// followed, which the source keeps. An index that comes back and fails again at once waits twice as long the
 // next time.
 #pragma once
 
@@ -37,26 +37,26 @@ class Standing {
  public:
   enum class Kind { kFollowed, kDeferred, kPaused };
 
-  /// What it asks the others. All of it must outlive this.
+  /// Its collaborators. All of them must outlive this.
   struct World {
     std::unique_ptr<HttpTransport> transport;  ///< to ask whether indices take writes again
     std::function<void()> on_released;         ///< called from another thread when one does
     std::function<bool(IndexId)> is_slow_to_write;
-    /// Whether something of an index may have been due at that time already.
+    /// Whether a document of an index may have been due at that time already.
     std::function<bool(IndexId, SteadyTime)> is_due_since;
   };
 
   struct Patience {
     Backoff::Limits ask_again = HeldIndices::kAskAgain;
-    /// Chunks with changes of an index that is slow to write, between two answers. So many come where it
-    /// hardly answers any more: then a comparison is less work than what is due.
+    /// Chunks with changes of an index that is slow to write, between two answers. So many come if it hardly
+    /// answers any more: then a comparison is less work than the due documents.
     int most_behind_slow_write = 5'000;
   };
 
   static constexpr std::chrono::seconds kFirstPauseOfReading{5};
   static constexpr std::chrono::seconds kLongestPauseOfReading{60};
 
-  /// Begins with the indices that `pipeline` says are set aside. The references must outlive this.
+  /// Begins with the indices that are paused in `pipeline`. The references must outlive this.
   Standing(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch epoch, World world, Patience patience);
 
   Kind of(IndexId index) const;
@@ -73,12 +73,12 @@ class Standing {
   std::string paused_text() const;
   std::string held_text() const { return held_.text(); }
 
-  // --- what defers an index ---
+  // --- reasons to defer an index ---
 
   /// Elasticsearch did not take a write of this document.
   void hold(const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); }
 
-  /// What the tail reads of it takes too long.
+  /// The tail's reading of it takes too long.
   void note_too_slow(const ViewTooSlow& why, SteadyTime now);
 
   /// Another chunk has changes of the index. Why it should be paused now, for there were so many; none: they
@@ -91,7 +91,7 @@ class Standing {
   /// Looks which may be read again.
   void release(SteadyTime now);
 
-  // --- what pauses it ---
+  // --- reasons to pause it ---
 
   /// Pauses the index. REQUIRES: no transaction is open.
   void pause(IndexId index, const std::string& reason);
@@ -103,8 +103,8 @@ class Standing {
   void note_paused(IndexId index, const std::string& reason);
 
   /// Takes back the paused indices that are not kept, take writes, and whose views and jobs can be read
-  /// again, and returns what that has added: the jobs that compare them. Corrects the reason of those that
-  /// something else stops now. REQUIRES: no transaction is open.
+  /// again, and returns its additions: the jobs that compare them. Corrects the reason of those with another
+  /// obstacle now. REQUIRES: no transaction is open.
   Committed take_back_readable(SteadyTime now);
 
  private:
@@ -118,7 +118,7 @@ class Standing {
     void begin(const std::string& why, SteadyTime now, std::chrono::seconds in_vain_within);
   };
 
-  /// What stops a paused index. None: nothing does.
+  /// The obstacle to a paused index. None: there is none.
   std::optional<std::string> obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs);
   void restate(const AppliedIndex& index, const std::string& reason);
   const std::string& alias(IndexId index) const { return pipeline_.find(index)->alias; }

@@ -14,7 +14,7 @@ constexpr microseconds kTarget = 8ms;  // above the least delay
 constexpr microseconds kPageTarget = 8ms;
 // A small change that is delayed so long has probably found no thread free.
 constexpr microseconds kQueued = 16ms;
-// Small changes in a row without that, before jobs may have one request more beside them.
+// Small changes in a row without that, before jobs may have one request more next to them.
 constexpr int kCalm = 100;
 constexpr auto kLeastWindow = 60s;
 // Fewer documents cost more than they spare.
@@ -35,10 +35,10 @@ BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_do
 void BackgroundShare::small_change_took(microseconds took, std::size_t beside, SteadyTime now) {
   last_small_ = now;
   note_least(took, now);
-  // What jobs did not use says nothing of what there is room for. (RFC 7661)
+  // Unused requests of jobs are no measure of the room there is. (RFC 7661)
   if (beside == 0) return;
   note_queued(took - least_);
-  // A single slow one, during a flush or a merge, says nothing about the jobs.
+  // A single slow one, during a flush or a merge, is no sign about the jobs.
   latest_[next_latest_++ % latest_.size()] = took;
   const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;
   const double room = std::clamp(1 - static_cast<double>(delay.count()) / kTarget.count(), -1.0, 1.0);

@@ -1,7 +1,7 @@
-// How much jobs may take of Elasticsearch and of the pipeline's thread: everything while there are no small
-// changes, and beside them only as much as keeps them fast. Nobody knows how many threads a cluster has. So
-// the bound follows the delay that small changes see, with a target above the least delay seen, as LEDBAT
-// does it for packets (RFC 6817). No threads.
+// The jobs' share of Elasticsearch and of the pipeline's thread: everything while there are no small changes,
+// and next to them only as much as keeps them fast. A cluster's number of threads is unknown. So the bound
+// follows the delay that small changes see, with a target above the least delay seen, as LEDBAT does it for
+// packets (RFC 6817). No threads.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class BackgroundShare {
   /// Jobs have at most so many requests of so many documents in flight, and that many while nothing else is.
   BackgroundShare(std::size_t most_requests, std::int64_t most_documents);
 
-  /// A small request of the tail took this long, from its submission to its last outcome, beside so many
+  /// A small request of the tail took this long, from its submission to its last outcome, next to so many
   /// requests of jobs.
   void small_change_took(std::chrono::microseconds took, std::size_t beside, SteadyTime now);
 
@@ -26,7 +26,7 @@ class BackgroundShare {
   void page_took(std::int64_t documents, std::chrono::microseconds took);
 
   /// Documents of the next page: a small request that meets it in Elasticsearch waits for it, and so does the
-  /// tail where the page is read on its connection.
+  /// tail if the page is read on its connection.
   std::int64_t documents(SteadyTime now) const;
 
   /// Requests that jobs may have in flight; at least 1.
@@ -39,8 +39,8 @@ class BackgroundShare {
 
   const std::size_t most_requests_;
   const std::int64_t most_documents_;
-  double in_flight_;                   // documents that jobs may have, beside small changes
-  std::size_t side_by_side_ = 1;       // requests that jobs may have, beside small changes
+  double in_flight_;                   // documents that jobs may have, next to small changes
+  std::size_t side_by_side_ = 1;       // requests that jobs may have, next to small changes
   int calm_ = 0;                       // small changes in a row that found a thread free
   double document_microseconds_ = 20;  // to read one; a moving average
   SteadyTime last_small_{};

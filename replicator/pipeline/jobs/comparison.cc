@@ -94,7 +94,7 @@ std::vector<FoundDocument> Comparison::find_not_kept(ElasticsearchClient& elasti
   return not_kept;
 }
 
-// False: the answer has not come yet. REQUIRES: what was written has its outcomes.
+// False: the answer has not come yet. REQUIRES: the writes have their outcomes.
 bool Comparison::look_at_written(const LookAhead& ask) {
   if (!look_) {
     look_.emplace(Look{take_client(ask), {}});

@@ -1,14 +1,14 @@
-// Compares an index with its view, in the order of _id, and writes the documents that differ in
-// Elasticsearch or are missing there. While Elasticsearch looks up one page, the source renders the next, and
-// the tail goes on.
+// Compares an index with its view, in the order of _id, and writes the documents that differ in Elasticsearch
+// or are missing there. While Elasticsearch looks up one page, the source renders the next, and the tail
+// continues.
 //
 // It leaves equal documents alone, although a write that is still on its way may change one of them. That
 // does no harm: if the write is of this process, the tail has a later change of the document before it; if it
 // is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
 //
-// In a generation beside another it looks again at what it has written. What is not given back as it was
-// written, though nobody has written it since, becomes a dead letter: it would differ for ever, and may not
-// be swapped in (X4 in pipeline/reindexing.h).
+// In a generation next to another it looks again at the documents it has written. One that is not given back
+// as written, though no other writer has touched it since, becomes a dead letter: it would differ for ever,
+// and may not be swapped in (X4 in pipeline/reindexing.h).
 #pragma once
 
 #include <deque>
@@ -27,7 +27,7 @@ namespace lockstep {
 class Comparison final : public RunningJob {
  public:
   using RunningJob::RunningJob;
-  /// Cuts off what is asked of Elasticsearch.
+  /// Cuts off its requests to Elasticsearch.
   ~Comparison() override;
 
   bool look_ahead(const LookAhead& ask, const PageLimits& limits) override;
@@ -50,7 +50,7 @@ class Comparison final : public RunningJob {
     std::string json;
   };
 
-  /// A look at what was written.
+  /// A look at written documents.
   struct Look {
     std::shared_ptr<ElasticsearchClient> client;
     Background<std::vector<FoundDocument>> not_kept;  // uses client and written_

@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-// Of which nothing is left to write, in one reading: large changes of the same rows list their documents
+// Pages without anything left to write, in one reading: large changes of the same rows list their documents
 // again and again.
 constexpr std::size_t kMostPagesAtOnce = 100;
 
@@ -61,8 +61,8 @@ void DueWork::note(const PageEnd& page) {
   if (page.is_empty && !look_again_) is_empty_ = true;
 }
 
-// What keeps rows is found first: the outbox grows meanwhile. All else is found when the pages are written,
-// or in a while, so that changes of the same rows are looked up together.
+// Documents of kept rows are found first: the outbox grows meanwhile. All others are found when the pages are
+// written, or in a while, so that changes of the same rows are looked up together.
 bool DueWork::is_ready() {
   if (std::exchange(look_again_, false)) {
     may_have_pages_ = true;

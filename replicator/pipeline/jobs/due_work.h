@@ -1,5 +1,6 @@
-// Writes what is due of one index: page after page of its list in the source, each rendered from what is true
-// then. Documents that were written since their page became due are left out (U2, source/outbox/due.h).
+// Writes the due documents of one index: page after page of its list in the source, each rendered from the
+// view's state at that time. Documents that were written since their page became due are left out (U2,
+// source/outbox/due.h).
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ namespace lockstep {
 
 class DueWork final : public PagedWork {
  public:
-  /// What it asks and tells. All of it must outlive the work.
+  /// Its collaborators. All of them must outlive the work.
   struct World {
     ChangeLog& changes;
     /// Whether Elasticsearch has a document of this index from this version or a later one; any thread may
@@ -33,7 +34,7 @@ class DueWork final : public PagedWork {
   /// More has become due.
   void note_added();
 
-  /// When that was said last.
+  /// When that was last noted.
   SteadyTime added_at() const { return added_at_; }
 
   /// The list as the source has it now; none: it is empty there.
@@ -42,13 +43,13 @@ class DueWork final : public PagedWork {
   /// These pages are not in the list any more, unless note_added() follows.
   void note_written(const std::vector<WrittenPage>& pages);
 
-  /// What was in hand is read again. REQUIRES: no page of it is being read.
+  /// Pages in hand are read again. REQUIRES: no page of it is being read.
   void start_over();
 
-  /// Whether something is due, as far as is known.
+  /// Whether any document is due, as far as is known.
   bool is_due() const { return !is_empty_ || !awaited_.empty(); }
 
-  /// Whether something of it may have been due at that time already.
+  /// Whether one of its documents may have been due at that time already.
   bool is_due_since(SteadyTime time) const;
 
   /// As of the last note_list().

@@ -23,7 +23,7 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
-// A list to which something was added within this time still grows.
+// A list with additions within this time still grows.
 constexpr std::chrono::milliseconds kStillGrows{200};
 // One page of so many is that of the work whose turn it is, all the same.
 constexpr std::uint64_t kForAll = 8;
@@ -32,14 +32,14 @@ constexpr std::uint64_t kForAll = 8;
 constexpr std::chrono::milliseconds kFailurePause{10'000};
 constexpr std::chrono::milliseconds kSourcePause{2'000};
 
-// A sweep that takes longer is told when it is done.
+// The log reports the end of a longer sweep.
 constexpr std::chrono::seconds kLongJob{5};
 
 // A page that was read waits so long while the tail takes all room there is.
 constexpr std::chrono::milliseconds kPagePatience{200};
 
-// What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
-// the source does not answer beside the tail does not stop the tail.
+// If Elasticsearch does not answer about one index (it is closed, say), the work on the others continues, and
+// a source that does not answer a background reading does not stop the tail.
 void put_off(PagedWork& work, const Error& error) {
   const LogField field("index", work.index().alias);
   spdlog::warn("{} is tried again: {}", work.name(), error.what());
@@ -183,8 +183,8 @@ bool JobRunner::has_room() {
   return writer_.has_room_for_jobs(on_wire, std::min(on_wire + 1, most_requests_));
 }
 
-// What is due of an index that searches see, and grows no more, is soon over: most pages are of it, and not
-// of a backfill or of a generation beside.
+// The due documents of a searched index that grows no more are soon written: most pages are theirs, and not
+// those of a backfill or of the next generation.
 bool JobRunner::read_page() {
   const bool is_for_all = ++pages_read_ % kForAll == 0;
   for (const auto& [index, due] : due_) {
@@ -231,12 +231,12 @@ PageLimits JobRunner::limits_of(PagedWork& work) {
   if (const RateLimit* const limit = limit_of(work)) {
     jobs_.at(*work.lane().job)->note_limit();
     limits.documents = std::min(limits.documents, limit->documents(now));
-    limits.ahead = 1;  // what is read counts when it is used
+    limits.ahead = 1;  // a reading counts when it is used
   }
   return limits;
 }
 
-// What is due is found on a connection of its own, too.
+// Due documents are found on a connection of its own, too.
 bool JobRunner::read_page(PagedWork& work) {
   try {
     if (!is_ready(work)) return false;
@@ -247,7 +247,7 @@ bool JobRunner::read_page(PagedWork& work) {
   }
   const PageLimits limits = limits_of(work);
   try {
-    // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
+    // Committed before the page's snapshot is taken: later changes join no job that has begun.
     if (work.lane().job && !work.has_begun()) {
       std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
       work.begin(*transaction);
@@ -360,7 +360,7 @@ void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, Steady
   for (const auto& [index, per_second] : rates) limits_.try_emplace(index, per_second, now);
 }
 
-// What carries changes is never limited.
+// Work that carries changes is never limited.
 RateLimit* JobRunner::limit_of(const PagedWork& work) {
   const auto limit = limits_.find(work.index().id);
   if (limit == limits_.end() || !work.lane().job) return nullptr;

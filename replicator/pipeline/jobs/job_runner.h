@@ -1,7 +1,7 @@
-// Does the work beside the tail, the jobs and what is due: gives each turns, one page a turn, each page from
-// a fresh snapshot under its own version. What has been acknowledged survives a restart.
+// Does the work next to the tail, the jobs and the due documents: gives each turns, one page a turn, each
+// page from a fresh snapshot under its own version. Acknowledged work survives a restart.
 //
-// Pages are read beside the tail (page_reader.h), those of an index with a routing on the leader's
+// Pages are read alongside the tail (page_reader.h), those of an index with a routing on the leader's
 // connection: its transaction also remembers where each document is (R1).
 #pragma once
 
@@ -33,9 +33,9 @@ namespace lockstep {
 
 class JobRunner {
  public:
-  /// All references must outlive this. `open_client` opens those that the jobs ask Elasticsearch with.
-  /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
-  /// `on_read` is called, from another thread, when a page was read beside the tail.
+  /// All references must outlive this. `open_client` opens the jobs' clients of Elasticsearch.
+  /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way. `on_read` is
+  /// called, from another thread, after a page was read alongside the tail.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const Standing& standing,
             ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
             ProgressBoard& board, OpenClient open_client, SteadyTime write_lifetime_over,
@@ -44,16 +44,16 @@ class JobRunner {
   /// Ignores a job that it has already.
   void add(Job job);
 
-  /// Takes note of what a commit has added.
+  /// Takes note of a commit's additions.
   void add(Committed committed);
 
-  /// The lists of what is due, as the source has them.
+  /// The due lists, as the source has them.
   void note_due(const std::vector<DueList>& lists);
 
-  /// Whether something of the index is due.
+  /// Whether any document of the index is due.
   bool is_due(IndexId index) const { return due_.at(index)->is_due(); }
 
-  /// Whether something of the index may have been due at that time already.
+  /// Whether a document of the index may have been due at that time already.
   bool is_due_since(IndexId index, SteadyTime time) const { return due_.at(index)->is_due_since(time); }
 
   /// A small change was written while so many requests of jobs were in flight.
@@ -61,12 +61,12 @@ class JobRunner {
     share_.small_change_took(took, beside, steady_now());
   }
 
-  /// Forgets what is read here of an index, so that add() takes its jobs up again as the source has them.
-  /// Call it when reading one of its pages has thrown a ViewError.
+  /// Forgets the work read here of an index, so that add() takes its jobs up again as the source has them.
+  /// Call it if reading one of its pages has thrown a ViewError.
   void forget(IndexId index);
 
-  /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True when
-  /// it did something.
+  /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True if it
+  /// did any of these.
   bool turn();
 
   /// Whether a page is being read, or was read and is not handed over.
@@ -79,29 +79,28 @@ class JobRunner {
   /// Whether the job is here and its end is not saved.
   bool has(JobId job) const;
 
-  /// Whether every job is acknowledged and its end saved, and nothing is due, apart from indices that are set
-  /// aside.
+  /// Whether every job is acknowledged and its end saved, and no document is due, apart from paused indices.
   bool all_done() const { return all_done_since(SteadyTime::max()); }
 
-  /// The same, apart from what has become due later than that.
+  /// The same, apart from work that has become due later than that.
   bool all_done_since(SteadyTime time) const;
 
-  /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
-  /// as many as they can.
+  /// The documents of these indices that their backfills and comparisons may read in a second; those of all
+  /// others are unlimited.
   void limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now);
 
-  /// How fast a job over a whole index was.
+  /// The speed of a job over a whole index.
   struct Measured {
     IndexId index;
     JobKind kind = JobKind::kBackfill;
     Pace pace;
   };
 
-  /// Forgets the jobs and pages that a save has finished, and returns what the jobs have measured. Call it
-  /// after each save.
+  /// Forgets the jobs and pages that a save has finished, and returns the jobs' measurements. Call it after
+  /// each save.
   std::vector<Measured> saved(const Acknowledged& acknowledged);
 
-  /// Why work on the index cannot go on now; empty: it can, or waits for what others say.
+  /// Why work on the index cannot continue now; empty: it can, or waits for others.
   std::string trouble(IndexId index) const;
 
   /// "the backfill of posts cannot go on: …"
@@ -110,7 +109,7 @@ class JobRunner {
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
 
-  /// What is due of an index; for `status`.
+  /// An index's due work; for `status`.
   const DueWork& due(IndexId index) const { return *due_.at(index); }
 
   /// As Tail::unknown_captures(), of rows of large transactions.
@@ -138,7 +137,7 @@ class JobRunner {
   bool take_page();
   /// The work whose page was being read. Null: it was forgotten meanwhile.
   PagedWork* end_reading();
-  /// From where the source has it, whatever it had in hand. Null: it is not there any more.
+  /// As the source has it, whatever it had in hand. Null: it no longer exists.
   PagedWork* take_up_again(Lane lane);
   void note(PagedWork& work, PageInStep page);
   std::unique_ptr<PagedWork> extract(Lane lane);

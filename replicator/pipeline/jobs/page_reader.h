@@ -1,5 +1,5 @@
-// Reads pages of work beside the tail in a thread and on a connection of its own, so that neither the tail
-// nor the jobs wait for what the other one reads. One page at a time.
+// Reads pages of work alongside the tail in a thread and on a connection of its own, so that neither the tail
+// nor the jobs wait for each other's reading. One page at a time.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace lockstep {
 struct PageInStep {
   StepDocuments documents;
   PageEnd end;
-  bool is_durable = false;  ///< what it saw; else the leader has to commit first (S4)
+  bool is_durable = false;  ///< its snapshot; else the leader has to commit first (S4)
   std::chrono::microseconds took{};
 };
 
@@ -32,7 +32,7 @@ class PageReader {
   /// Calls `on_read` from the reading thread when a page is there. `versions` must outlive this.
   PageReader(std::unique_ptr<PageConnection> connection, VersionCounter& versions, OpenClient open_client,
              std::function<void()> on_read);
-  /// Cancels what is being read.
+  /// Cancels the reading.
   ~PageReader();
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
@@ -41,7 +41,7 @@ class PageReader {
   /// the page before.
   void start(PagedWork& work, const PageLimits& limits);
 
-  /// The page that was started; none: it is not read yet. Throws what reading it has thrown.
+  /// The page that was started; none: it is not read yet. Throws its reading's exception.
   std::optional<PageInStep> take();
 
  private:

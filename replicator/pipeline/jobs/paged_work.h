@@ -1,5 +1,5 @@
-// Work that is done beside the tail, a page at a time, each page from a fresh snapshot under its own version:
-// a job, or what is due of an index.
+// Work next to the tail, done a page at a time, each page from a fresh snapshot under its own version: a job,
+// or an index's due documents.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@
 
 namespace lockstep {
 
-/// How much a page holds.
+/// The limits of a page.
 struct PageLimits {
   std::int64_t documents = 0;  ///< at most
   std::int64_t bytes = 0;      ///< about
   std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
 };
 
-/// Opens a client for what a job asks beside everything else.
+/// Opens a client for a job's own requests.
 using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
 
-/// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
+/// A job's means of asking before a page's transaction is opened. It asks in the thread that reads the page.
 struct LookAhead {
   std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
-  OpenClient open_client;                                 ///< the job keeps it, and nobody else has it
-  bool may_wait;  ///< for what it has asked; else others wait for this thread
+  OpenClient open_client;                                 ///< the job keeps it; nothing else uses it
+  bool may_wait;  ///< for its answers; else others wait for this thread
 };
 
-/// What a page was, once it is read.
+/// The end of a page that was read.
 struct PageEnd {
   std::int64_t documents = 0;                ///< that are done with it
   std::optional<JobProgress> progress = {};  ///< of a job
-  std::vector<WrittenPage> written = {};     ///< of what is due: the pages of the list that it completes
+  std::vector<WrittenPage> written = {};     ///< of due work: the pages of the list that it completes
   std::optional<DueNumber> since = {};       ///< since when its documents are due
-  bool is_empty = false;                     ///< of what is due: nothing more is
+  bool is_empty = false;                     ///< of due work: no document is due any more
 };
 
 class PagedWork {
@@ -58,8 +58,7 @@ class PagedWork {
   /// "the backfill of posts"
   virtual std::string name() const = 0;
 
-  /// Whether this process has begun it. Its first page is small, so that Elasticsearch has something to do
-  /// soon.
+  /// Whether this process has begun it. Its first page is small, so that Elasticsearch has work soon.
   virtual bool has_begun() const = 0;
 
   /// Whether nothing is left to read.
@@ -68,20 +67,21 @@ class PagedWork {
   /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
   virtual bool is_ready() { return true; }
 
-  /// Whether it asks Elasticsearch next for what its pages have written, so that they must have their
-  /// outcomes before it is called again.
+  /// Whether it next asks Elasticsearch about the writes of its pages, so that they must have their outcomes
+  /// before it is called again.
   virtual bool awaits_outcomes() const { return false; }
 
   /// Whether the outbox keeps rows for it. Such work is asked whether it is ready even when its index takes
   /// nothing now: is_ready() reads these rows.
   virtual bool keeps_rows() const { return false; }
 
-  /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
-  /// wait for the answer. False, only where it may not wait: it has not answered yet; call it again later.
+  /// Asks Elasticsearch for the facts that the next page needs, before a transaction is opened that would
+  /// have to wait for the answer. False, only if it may not wait: there is no answer yet; call it again
+  /// later.
   /// REQUIRES: is_ready(), not all_read(), no transaction is open.
   virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
 
-  /// Marks it as begun in the source, where that says so, unless this process has done so.
+  /// Marks it as begun in the source, if the source keeps that, unless this process has done so.
   virtual void begin(SourceTransaction& /*transaction*/) {}
 
   /// Reads the next page, and adds its documents. REQUIRES: begin() was called, and look_ahead() has returned
@@ -89,7 +89,7 @@ class PagedWork {
   virtual PageEnd read_page(SourceTransaction& transaction, StepDocuments& documents,
                             const PageLimits& limits) = 0;
 
-  /// What a page has said of the whole work. REQUIRES: no page of it is being read.
+  /// Takes a page's findings about the whole work. REQUIRES: no page of it is being read.
   virtual void note(const PageEnd& /*page*/) {}
 
   /// A server has not answered it, for this reason: it is tried again at that time.

@@ -1,4 +1,4 @@
-// Keeps a job from reading more than so many documents a second, in small pages, so that what it asks of both
+// Keeps a job from reading more than so many documents a second, in small pages, so that its load on both
 // servers is even. No threads.
 #pragma once
 
@@ -15,7 +15,7 @@ class RateLimit {
 
   std::int64_t per_second() const { return per_second_; }
 
-  /// How many documents the next page may have; 0: none yet.
+  /// The size of the next page in documents; 0: none yet.
   std::int64_t documents(SteadyTime now) const;
 
   /// A page of so many was read.

@@ -31,10 +31,14 @@ class RunningJob : public PagedWork {
   /// A limit slows it, so that it measures nothing.
   void note_limit() { limited_ = true; }
 
+<<<<<<< HEAD
   /// Whether only time has to pass before it continues. Any thread may ask.
   virtual bool rests() const { return false; }
 
   /// How fast this process has done it, until now. None: it was limited, or somebody else did most of it.
+=======
+  /// How fast this process has done it, until now. None: it was limited, or another process did most of it.
+>>>>>>> e2047dab92a8a28a9c30f03b7195eec1c389e880
   std::optional<Pace> pace(SteadyTime now) const;
 
   /// For how long this process has had it.
@@ -62,7 +66,7 @@ class RunningJob : public PagedWork {
   void move_to(JobPosition position) { position_ = std::move(position); }
   void finish_reading() { all_read_ = true; }
 
-  /// The document behind which a job over a view goes on. None: it begins with the first one.
+  /// The document after which a job over a view continues. None: it begins with the first one.
   std::optional<DocumentId> last_document() const;
 
  private:

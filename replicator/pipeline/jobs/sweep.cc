@@ -12,7 +12,7 @@ Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, S
     : RunningJob(std::move(job), index), writer_(writer), write_lifetime_over_(write_lifetime_over) {}
 
 bool Sweep::is_ready() {
-  if (scan_ || !has_begun()) return true;  // what is truncated until it begins joins it
+  if (scan_ || !has_begun()) return true;  // truncations until it begins join it
   // Not before: a page of another job may have been read and not taken over when this job came.
   if (!requests_before_) requests_before_ = writer_.requests_taken_over();
   return writer_.requests_done_before() >= *requests_before_ && steady_now() >= not_before_;
@@ -35,7 +35,7 @@ bool Sweep::look_ahead(const LookAhead& ask, const PageLimits& limits) {
     for (const StoredDocument& document : scan_->next())
       found_.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
   } catch (...) {
-    scan_.reset();  // nobody can continue it
+    scan_.reset();  // it cannot be continued
     throw;
   }
   return true;

@@ -2,9 +2,9 @@
 // the view. An interrupted sweep starts over: no process can continue the scan of another.
 //
 // A write that lands behind the scan is overlooked, and no change leads to its document any more: the row may
-// be gone since before the job. So the scan begins when every request that was taken over before the job has
-// its outcomes. Those of an earlier leader nobody knows: while one of them may be on its way, the scan comes
-// again.
+// be gone since before the job. So the scan begins once every request taken over before the job has its
+// outcomes. An earlier leader's requests are unknown: while one of them may be on its way, the scan is
+// repeated.
 #pragma once
 
 #include <atomic>
@@ -39,11 +39,15 @@ class Sweep final : public RunningJob {
 
   const DocumentWriter& writer_;
   const SteadyTime write_lifetime_over_;
-  std::optional<std::uint64_t> requests_before_;  // that it waits for; none: nobody has asked for a page yet
+  std::optional<std::uint64_t> requests_before_;  // that it waits for; none: no page was asked for yet
   SteadyTime scan_begun_{};
   SteadyTime not_before_{};  // the next scan
+<<<<<<< HEAD
   std::atomic<bool> rests_ = false;
   // Nobody else's: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
+=======
+  // Its own: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
+>>>>>>> e2047dab92a8a28a9c30f03b7195eec1c389e880
   std::shared_ptr<ElasticsearchClient> elasticsearch_;
   std::unique_ptr<DocumentScan> scan_;
   std::vector<FoundDocument> found_;  // the page

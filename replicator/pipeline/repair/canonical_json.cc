@@ -24,7 +24,7 @@ std::string canonical_number(std::string_view text) {
       fraction = true;
     } else if (c == 'e' || c == 'E') {
       const std::string power(text.substr(at + 1));
-      if (power.size() > 10) return std::string(text);  // no number that anybody computes with
+      if (power.size() > 10) return std::string(text);  // not a number for computing
       exponent += std::stoll(power);
       break;
     } else {
@@ -40,11 +40,11 @@ std::string canonical_number(std::string_view text) {
   return (negative ? "-" : "") + digits + (exponent == 0 ? "" : "e" + std::to_string(exponent));
 }
 
-// What is longer is kept as its digest: else a document of megabytes would be in memory several times over.
+// Longer ones are kept as their digests: else a document of megabytes would be in memory several times over.
 constexpr std::size_t kLong = 4 * 1024;
 
-// Nothing in JSON begins like it, nor with the "~" that tells a text by its characters from a value by its
-// JSON.
+// Nothing in JSON begins like it, nor with the "~" that distinguishes a text by its characters from a value
+// by its JSON.
 std::string digest_of(std::string_view text) {
   std::string digest("sha256:");
   return digest.append(bytes_of(sha256(text)));
@@ -52,7 +52,7 @@ std::string digest_of(std::string_view text) {
 
 enum class Elements { kInOrder, kInAnyOrder };
 
-// Takes in what the parser reports; nlohmann's own values would cut long numbers.
+// Takes the parser's events; nlohmann's own values would cut long numbers.
 class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit CanonicalWriter(Elements elements) : elements_(elements) {}

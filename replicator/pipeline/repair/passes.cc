@@ -30,7 +30,7 @@ void append(std::vector<FoundDocument>& to, std::vector<FoundDocument> from) {
 
 }  // namespace
 
-/// Documents of the index beside what the view has of them.
+/// Documents of the index, with the view's.
 struct Passes::Part {
   std::vector<FoundDocument> documents;  ///< as the index has them
   std::int64_t bytes = 0;                ///< of JSON to render, about
@@ -60,7 +60,7 @@ void Passes::compare_documents() {
   Suspects suspects;
   std::int64_t documents = 0;
   read_ids(scan);
-  // The view renders the next part while Elasticsearch gives what it has of this one.
+  // The view renders the next part while Elasticsearch gives its documents of this one.
   Background<Part> next;
   const auto begin_next = [&] {
     if (found_.empty()) return;
@@ -97,7 +97,7 @@ void Passes::read_ids(DocumentScan& scan) {
   }
 }
 
-// What the view has not rendered comes next. Learns how large documents are.
+// Documents that the view has not rendered come next. Learns how large documents are.
 void Passes::give_back(Part& part) {
   StepSize rendered{part.to_compare.size()};
   for (const std::string& json : part.json) rendered.json_bytes += json.size();
@@ -108,7 +108,7 @@ void Passes::give_back(Part& part) {
                 std::make_move_iterator(part.not_rendered.end()));
 }
 
-// REQUIRES: there are documents that nobody has looked at.
+// REQUIRES: some documents were not looked at.
 Passes::Part Passes::take_part() {
   const RenderedSize::Order order = size_.order(
       std::min(static_cast<std::size_t>(parts_.config.elasticsearch.bulk_bytes), kReplyBytes), kMostRendered);
@@ -142,7 +142,7 @@ Passes::Part Passes::render(Part part) {
       part.not_rendered.push_back(part.documents[place->second]);
     places.erase(first, last);
   }
-  // Of these the view has said nothing.
+  // The view gave no answer about these.
   for (const auto& [id, place] : places) part.suspects.different.push_back(part.documents[place]);
   return part;
 }

@@ -3,8 +3,8 @@
 //   Elasticsearch
 //      has of these is read and compared. This finds surplus and different ones;
 //   2. the view's ids in their order, each page counted in the index, finds missing ones.
-// Elasticsearch reads neighbours together, so a document costs it a tenth of what it costs by its id. The
-// view says first how large documents are: a scan with contents gives so many documents at once, of any size.
+// Elasticsearch reads neighbours together, so a document costs it a tenth of its cost by id. The view first
+// gives the documents' sizes: a scan with contents gives so many documents at once, of any size.
 //
 // A document that differs is a suspect only: a change may be on its way.
 #pragma once
@@ -53,10 +53,11 @@ class Passes {
     std::function<void(Suspects)> suspects;
   };
 
-  /// What `parts` refers to must outlive this.
+  /// The referents of `parts` must outlive this.
   Passes(Parts parts, Listener listener);
 
-  /// Pass 1, of what the last refresh made searchable. Throws Error when either side fails; so does pass 2.
+  /// Pass 1, of the documents that the last refresh made searchable. Throws Error if either side fails; so
+  /// does pass 2.
   void compare_documents();
 
   /// Pass 2. Returns how many documents the view has. REQUIRES: compare_documents() was called, and a refresh

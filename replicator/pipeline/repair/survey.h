@@ -1,5 +1,5 @@
-// A look at an index that something else has filled: what of it is not what the view gives, before anything
-// is changed. Unlike a verification (verification.h) it waits for nobody and judges once.
+// A look at an index that another program has filled: which of its documents differ from the view's, before
+// anything is changed. Unlike a verification (verification.h) it never waits and judges once.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ struct SurveyListener {
   std::function<void(const Suspects& suspects)> found;  ///< all of them, some at a time
 };
 
-/// How many examples of each kind a Survey has at most.
+/// The most examples of each kind in a Survey.
 inline constexpr std::size_t kSurveyExamples = 5;
 
-/// Throws Error when either side fails.
+/// Throws Error if either side fails.
 Survey survey(const Config& config, ViewReader& views, ElasticsearchClient& elasticsearch,
               const AppliedIndex& index, const SurveyListener& listener);
 

@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kSuspects = 1'000;           // read from the index together
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
-constexpr int kJudgements = 10;                    // of a document that goes on changing
-constexpr auto kPatience = 5s;                     // for these, where the first wait was not longer
-constexpr auto kPoll = 50ms;                       // between looks at what is pending
+constexpr int kJudgements = 10;                    // of a document that changes again and again
+constexpr auto kPatience = 5s;                     // for these, if the first wait was not longer
+constexpr auto kPoll = 50ms;                       // between looks at the pending changes
 constexpr auto kChangeOfLead = 10s;                // without a leader for longer, nothing is waited for
 
 template <typename Step>
@@ -111,8 +111,8 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
   return result_;
 }
 
-// Contents tell nothing of what a document was indexed with. `apply` clears the mark when it has added the
-// job, so the mark is read first.
+// Contents do not show with which mapping a document was indexed. `apply` clears the mark after it has added
+// the job, so the mark is read first.
 std::string Verification::unwritten(const AppliedIndex& index) {
   for (const IndexState& state : elasticsearch_.indices_of(index.target())) {
     const std::optional<IndexMark> mark = read_mark(state);
@@ -144,8 +144,8 @@ void Verification::compare_shape(const AppliedIndex& index) {
   result_.reshaped = shape_text({differences.begin(), later});
 }
 
-// Where changes come faster than they are applied, each wait is longer than the one before. So all suspects
-// wait together, the first time as long as it takes.
+// If changes come faster than they are applied, each wait is longer than the one before. So all suspects wait
+// together, the first time as long as it takes.
 void Verification::judge(const AppliedIndex& index, Suspects suspects) {
   std::optional<SteadyTime> deadline;
   for (int judgement = 0; judgement < kJudgements && suspects.size() > 0; ++judgement) {
@@ -228,7 +228,7 @@ DocumentIds Verification::read_view(const AppliedIndex& index, const DocumentIds
       });
 }
 
-// What is refused may have the contents of the view all the same, but it is indexed as an older mapping said.
+// A refused document may have the view's contents all the same, but it is indexed by an older mapping.
 void Verification::judge_refused(const AppliedIndex& index) {
   DeadLetterFilter of_index;
   of_index.indices = {index.id};
@@ -296,8 +296,8 @@ std::vector<DifferingDocument> Verification::still_refused(const AppliedIndex& i
   return refused;
 }
 
-// REQUIRES: Elasticsearch has acknowledged all that came `before`, and the view had the documents then. What
-// it has not written since would be as the view was then; what it has written may be on its way.
+// REQUIRES: Elasticsearch has acknowledged everything `before`, and the view had the documents then. Those
+// not written since would be as the view was then; written ones may be on their way.
 void Verification::judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
                                   const ViewState& before, Suspects& missing, Suspects& undecided) {
   DocumentIds ids = ids_of(suspects);
@@ -332,7 +332,7 @@ void Verification::judge_expected(const AppliedIndex& index, const std::vector<F
 }
 
 // One that is missing has no version: it may have been written and deleted between two looks. So it has to be
-// missing still when what came before another snapshot with it is applied.
+// missing still once everything before another snapshot with it is applied.
 void Verification::judge_missing(const AppliedIndex& index, Suspects missing,
                                  const std::optional<SteadyTime>& deadline, Suspects& undecided) {
   if (missing.size() == 0) return;
@@ -379,8 +379,8 @@ void Verification::judge_surplus(const AppliedIndex& index, const std::vector<Fo
   found(index, std::move(certain));
 }
 
-// Waits until Elasticsearch has acknowledged everything before `position`, what is due
-// included. False: `deadline` came first.
+// Waits until Elasticsearch has acknowledged everything before `position`, due documents included. False:
+// `deadline` came first.
 bool Verification::wait_for(const AppliedIndex& index, const Position& position,
                             const std::optional<SteadyTime>& deadline) {
   const auto is_late = [&] { return deadline && steady_now() >= *deadline; };

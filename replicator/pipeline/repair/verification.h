@@ -1,8 +1,8 @@
 // Whether an index equals its view, document by document, while both may be changing (promise 3).
 //
 // Two passes find suspects (passes.h). One is judged once Elasticsearch has acknowledged everything that the
-// view's snapshot saw, and counts if Elasticsearch has not written it since before that snapshot. That the
-// view still says the same then proves nothing: a value may go there and back between two looks.
+// view's snapshot saw, and counts if Elasticsearch has not written it since before that snapshot. The same
+// answer of the view at that time proves nothing: a value may go there and back between two looks.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +54,13 @@ struct VerifiedIndex {
   std::int64_t surplus = 0;
   /// Changed or were written between all looks at them, or change faster than changes are applied.
   std::int64_t undecided = 0;
-  /// Why what the index makes of its documents is not proven, although their contents may be equal: they are
-  /// written again, for a mapping that counts for later writes only, say. Empty: nothing.
+  /// Why the indexing of its documents is not proven, although their contents may be equal: they are written
+  /// again, for a mapping that counts for later writes only, say. Empty: it is.
   std::string unproven = {};
-  /// What the view as it is has and the documents were not made from, so that it was not compared. Of a kept
-  /// generation only what `apply` is to bring in line. Empty: nothing.
+  /// Parts of the present view from which the documents were not made, and which were therefore not compared.
+  /// Of a kept generation only those that `apply` is to bring in line. Empty: nothing.
   std::string reshaped = {};
-  /// Of a kept generation: what its view got later, which it continues without. Empty: nothing.
+  /// Of a kept generation: later columns of its view, without which it continues. Empty: nothing.
   std::string without = {};
   /// Not empty: only the fields that the view has were compared, since these may add others.
   std::vector<std::string> ingest_pipelines = {};
@@ -93,12 +93,12 @@ class Verification {
   Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch, Listener listener,
                Repair repair, ArrayOrder order = ArrayOrder::kCounts);
 
-  /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs: whether they
-  /// have mended it, only another comparison tells. Throws Error when either side fails, and when something
+  /// Compares an index. With Repair::kYes it adds jobs to the source that write the differing documents: only
+  /// another comparison shows whether that fixed them. Throws Error if either side fails, and if anything
   /// differs after `apply` or a reindex has changed the pipeline: another index may have the alias.
   VerifiedIndex compare(const AppliedIndex& index);
 
-  /// What compare() has added.
+  /// The additions of compare().
   const AddedWork& repairs() const { return repairs_; }
 
   /// Whether some process led the pipeline. If not, nothing was waited for.
@@ -124,7 +124,7 @@ class Verification {
   using Fingerprints = std::map<DocumentId, std::optional<Fingerprint>>;
   /// Of documents that were looked up. None: the index did not have it.
   using Versions = std::map<FoundDocument, std::optional<DocumentVersion>>;
-  /// What the view said of suspects in one snapshot.
+  /// The view's answer about suspects in one snapshot.
   struct ViewState {
     Versions versions;  ///< of the suspects, in the index, just before
     Position position;

@@ -1,5 +1,5 @@
-// What `apply` does about an index, decided once for every database: a database says what it has and what the
-// configuration makes of it, and writes what is decided.
+// How `apply` treats an index, decided once for every database: a database supplies its present state and the
+// configured one, and writes the decision.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ using Tracks = std::set<std::pair<int, std::string>>;
 
 /// An index as a configuration and a view describe it.
 struct DescribedIndex : DocumentShape {
-  std::vector<std::string> json_fields;  ///< those of the fields that hold JSON, where no type tells
-  std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
+  std::vector<std::string> json_fields;  ///< those of the fields that hold JSON, if no type shows it
+  std::string configured;  ///< as definition_text() of it; empty: an older Lockstep has stored none
   bool operator==(const DescribedIndex&) const = default;
 };
 
 /// An index as earlier runs of `apply` have left it.
 struct AppliedIndexRow : DescribedIndex {
   int id = 0;
-  std::string definition;  ///< what the view is made of, as the database's view_parts stores it
+  std::string definition;  ///< the parts of the view, as the database's view_parts stores them
   bool followed = true;    ///< false: a reindex is about to begin with it
   std::optional<std::string>
       beside;                ///< the alias whose other generation this is; none: it is the alias's own
@@ -40,16 +40,16 @@ struct AppliedIndexRow : DescribedIndex {
 /// By alias, or by the name of a generation.
 using AppliedIndices = std::map<std::string, AppliedIndexRow>;
 
-/// They, by what they are defined.
+/// They, with their definitions.
 std::vector<StoredIndex> stored_indices_of(const AppliedIndices& indices);
 
-/// What is known of an index that is to be applied.
+/// An index that is to be applied.
 struct IndexToPlan {
   const DescribedIndex& wanted;
   const Tracks& tracks;
   const AppliedIndexRow* applied;    ///< null: it is new
   bool is_filled = false;            ///< SourceDefinition::note_filled()
-  std::vector<std::string> changed;  ///< what the view is made of, and is another now
+  std::vector<std::string> changed;  ///< its parts that are different now
   std::string gap;  ///< why changes of a tracked table may have been missed; empty: none were
 };
 
@@ -60,7 +60,7 @@ struct IndexChange {
   std::vector<JobKind> jobs;  ///< to be added, in this order
 };
 
-/// None: the documents are what they are to be.
+/// None: the documents are as wanted.
 std::optional<IndexChange> plan_index(const IndexToPlan& index);
 
 /// Steps that every database has, with its own statements. `why` is a reason_to_compare().

@@ -1,4 +1,4 @@
-// What Elasticsearch has acknowledged since the last save: the content of one checkpoint.
+// The acknowledgements of Elasticsearch since the last save: the content of one checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct AcknowledgedWrite {
 struct Acknowledged {
   std::optional<Position> position;  ///< none: the tail has not moved
   std::vector<JobProgress> jobs;
-  std::vector<WrittenPage> written_pages;  ///< of what is due
+  std::vector<WrittenPage> written_pages;  ///< of due documents
   std::vector<DeadLetter> refused;
   std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
   std::vector<AcknowledgedWrite> gone_routes;        ///< deleted under this routing, which is forgotten

@@ -1,4 +1,4 @@
-// What the outbox says: which rows changed, in chunks between two positions.
+// The outbox's contents: which rows changed, in chunks between two positions.
 #pragma once
 
 #include <chrono>
@@ -32,8 +32,7 @@ struct CapturedChange {
 inline constexpr std::string_view kEverythingChanged =
     "a tracked table was truncated, or its trigger could not compute the value of a track";
 
-/// A transaction of many changes, or what is left of it, which nobody has read. Only the source that made it
-/// can read it.
+/// A transaction of many changes, or an unread rest of it. Only the source that made it can read it.
 struct LargeTransaction {
   std::string text;
   bool operator==(const LargeTransaction&) const = default;
@@ -43,10 +42,10 @@ struct LargeTransaction {
 /// of values is a limit of memory, too.
 inline constexpr std::int64_t kBytesOfOneValue = 128;
 
-/// How much a chunk holds.
+/// The limits of a chunk.
 struct ChunkLimits {
   std::int64_t values = 0;  ///< about; long ones count as several (kBytesOfOneValue)
-  /// A transaction that goes on behind the chunk is not read when it has more values left. None: no limit.
+  /// A transaction that extends beyond the chunk is not read if it has more values left. None: no limit.
   std::optional<std::int64_t> transaction_values = {};
 };
 
@@ -54,7 +53,7 @@ struct ChunkLimits {
 /// them are looked up at once, and so in memory.
 inline constexpr std::int64_t kMostJoinedBytes = std::int64_t{1024} * 1024;
 
-/// How far the documents of changes are looked for.
+/// The limits of the search for the documents of changes.
 struct SearchLimits {
   std::int64_t documents = 0;  ///< at most
   /// At most, for small changes wait meanwhile. A query over a tree gives nothing before it has found
@@ -65,7 +64,7 @@ struct SearchLimits {
 /// A chunk of changes.
 struct Changes {
   std::vector<CapturedChange> captured;
-  /// Of rows that no pipeline's capture can have written since the last `apply`: what they say is not known.
+  /// Of rows that no pipeline's capture can have written since the last `apply`: their meaning is unknown.
   std::vector<CaptureId> unknown_captures = {};
   /// The whole chunk, unread: it counts as one row.
   std::optional<LargeTransaction> large = {};

@@ -1,10 +1,11 @@
-// What is due: documents that have to be rendered and written again, and changes whose documents are still to
-// be found. Each index has one such list in the source, which survives whoever works it off.
+// Due work: documents that have to be rendered and written again, and changes whose documents are still to be
+// found. Each index has one such list in the source, which survives the process that works through it.
 //
-// U1. Whatever is noted as due stays until Elasticsearch has an outcome for each of its documents: a page is
-//     taken off when a commit has saved the outcomes, and with them what has become due again.
+// U1. Everything noted as due stays due until Elasticsearch has an outcome for each of its documents: a page
+//     is taken off when a commit has saved the outcomes, and with them the documents that have become due
+//     again.
 //
-// U2. A document that becomes due again is due once: where it is found, it joins the page that has it; and a
+// U2. A document that becomes due again is due once: once found, it joins the page that has it; and a
 //     rendering makes up for every page that became due before it (DueOrigin::as_of).
 #pragma once
 
@@ -23,13 +24,13 @@
 
 namespace lockstep {
 
-/// Numbers what becomes due, over all indices of a source, in the order in which it does; from 1 on.
+/// Numbers due work, over all indices of a source, in the order in which it becomes due; from 1 on.
 struct DueNumber {
   std::int64_t value = 0;
   auto operator<=>(const DueNumber&) const = default;
 };
 
-/// Older than everything: for what becomes due again and was due before anybody could count it.
+/// Older than everything: for documents that become due again and were due before the numbering.
 inline constexpr DueNumber kDueBeforeAll{0};
 
 /// Documents in a page, at most.
@@ -39,7 +40,7 @@ inline constexpr std::int64_t kDuePageDocuments = 2'000;
 inline constexpr std::string_view kManyDocuments = "a change of many documents";
 inline constexpr std::string_view kManyChanges = "a transaction of many changes";
 
-/// Where due documents come from.
+/// The origin of due documents.
 struct DueOrigin {
   /// A rendering under this version or a greater one makes up for them. None: only one that begins after
   /// their page was read.
@@ -50,22 +51,22 @@ struct DueOrigin {
   /// For which they are left alone. Those that wait for such a pause already, or are tried behind one, are
   /// due once, however often they fail.
   std::chrono::milliseconds pause{};
-  /// After which they become due: nobody waits for them until then, and no list shows them.
+  /// After which they become due: until then no wait includes them, and no list shows them.
   std::chrono::milliseconds later{};
 };
 
-/// What becomes due again while its page is tried is left alone for so long.
+/// Documents that become due again while their page is tried are left alone for so long.
 inline constexpr std::chrono::milliseconds kTriedAgainAfter{500};
 
 /// Documents of one index that are due.
 struct DuePage {
   DueNumber number;
-  DueNumber since;  ///< what it comes from; itself, or older
+  DueNumber since;  ///< its origin; itself, or older
   std::optional<DocumentVersion> as_of = {};
   DocumentIds ids = {};
 };
 
-/// A page of which every document has its outcome: it is not due any more, unless something joined it since
+/// A page whose documents all have their outcomes: it is not due any more, unless documents joined it since
 /// it was read, which has raised its `as_of`.
 struct WrittenPage {
   DueNumber number;
@@ -93,7 +94,7 @@ struct DueList {
   std::string reason = {};                 ///< of the oldest
 };
 
-/// What was learnt when the documents of due changes were found.
+/// The result of finding the documents of due changes.
 struct FoundDue {
   std::int64_t documents = 0;
   /// Jobs that a change of `everything` among the rows has added.

@@ -1,4 +1,5 @@
-// The searches for the documents of due changes: of one index at a time, in a thread, beside everything else.
+// The searches for the documents of due changes: of one index at a time, in a thread, alongside everything
+// else.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@ class DueSearches {
  public:
   using Find = std::function<FoundDue()>;
 
-  /// What `find` has found for the index since it was asked for; it is kept until its index asks. None: it is
-  /// at work, for this index or for another one. Throws what `find` throws.
+  /// The findings of `find` for the index since it was asked for; they are kept until the index asks. None:
+  /// it is at work, for this index or for another one. Throws the errors of `find`.
   std::optional<FoundDue> advance(IndexId index, Find find);
 
   /// Whether a search is at work still, after so long.

@@ -1,7 +1,7 @@
-// Scans of a whole index beside the tail, kept in the source so that they survive whoever does them.
+// Scans of a whole index next to the tail, kept in the source so that they survive their process.
 //
-// A job reads pages of documents. Its position says how far Elasticsearch has acknowledged them; each kind of
-// job has one kind of position, and the text in which a source stores it is the same in every source.
+// A job reads pages of documents. Its position shows how far Elasticsearch has acknowledged them; each kind
+// of job has one kind of position, and the text in which a source stores it is the same in every source.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ std::string_view name_of(JobKind kind);
 /// Throws Error for none and for any other text, naming it and the job.
 JobKind job_kind(const std::optional<std::string>& name, JobId job);
 
-/// Nobody has begun.
+/// Not begun.
 struct NotBegun {
   bool operator==(const NotBegun&) const = default;
 };
-/// Somebody has begun; nothing is acknowledged yet. Changes from now on may concern pages already read.
+/// Begun; nothing is acknowledged yet. Changes from now on may concern pages already read.
 struct Begun {
   bool operator==(const Begun&) const = default;
 };
@@ -40,7 +40,7 @@ struct AfterDocument {
   DocumentId id;
   bool operator==(const AfterDocument&) const = default;
 };
-/// Sweep: something is acknowledged; the next leader starts the scan over.
+/// Sweep: some pages are acknowledged; the next leader starts the scan over.
 struct Scanning {
   bool operator==(const Scanning&) const = default;
 };
@@ -50,8 +50,8 @@ using JobPosition = std::variant<NotBegun, Begun, AfterDocument, Scanning>;
 /// The stored text; none for NotBegun.
 std::optional<std::string> to_text(const JobPosition& position);
 
-/// The position that `text` stands for in a job of this kind. Throws Error, naming text and job, when it
-/// stands for none.
+/// The position that `text` encodes in a job of this kind. Throws Error, naming text and job, if it encodes
+/// none.
 JobPosition job_position(const std::optional<std::string>& text, JobKind kind, JobId job);
 
 struct Job {
@@ -65,11 +65,11 @@ struct Job {
   std::string reason;
 };
 
-/// A job that this lockstep cannot take as what it is stored as: its kind, its position or another value.
+/// A stored job that this Lockstep cannot use: its kind, its position or another value.
 struct UnreadableJob {
   JobId id;
   IndexId index;
-  std::string why;  ///< names the job and the value, and says what to do
+  std::string why;  ///< names the job and the value, and the remedy
 };
 
 /// The jobs that are not finished, oldest first.
@@ -81,7 +81,7 @@ struct UnfinishedJobs {
   bool contains(JobId job) const;
 };
 
-/// How far a job has come, saved with the checkpoint.
+/// A job's progress, saved with the checkpoint.
 struct JobProgress {
   JobId job;
   JobKind kind = JobKind::kBackfill;

@@ -1,4 +1,4 @@
-// What `status` and `wait` say of a sweep. It may stand still for longer than a wait's default time-out, and
+// How `status` and `wait` describe a sweep. It may stand still for longer than a wait's default time-out, and
 // only its leader knows until when (pipeline/jobs/sweep.h).
 #pragma once
 

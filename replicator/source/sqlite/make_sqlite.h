@@ -1,5 +1,5 @@
 // SQLite's implementations of the contracts of a source, each with a connection of its own. For
-// source/open_source, whose function for the same contract says what is loaded and thrown.
+// source/open_source, whose function for the same contract documents what is loaded and thrown.
 //
 // REQUIRES: the source is SQLite.
 #pragma once

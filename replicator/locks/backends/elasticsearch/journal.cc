@@ -22,10 +22,10 @@ constexpr const char* kTokenPlace = "the last fencing token";
 constexpr const char* kDrawing = "drawing a fencing token";
 /// So far ahead of the server's clock a new counter of tokens begins (journal_token.painless).
 constexpr std::chrono::seconds kHeadStart{1};
-constexpr int kMaxDrawing = 100;  // collisions with others who draw one
+constexpr int kMaxDrawing = 100;  // collisions with other drawings
 constexpr int kMaxOpening = 10;   // collisions with itself, when another node is asked too
 
-/// Also what is in a state that nobody knows: who reads it names it.
+/// Also unknown states: their reader names them.
 const json& not_ended() {
   static const json query = {{"bool",
                               {{"must_not", json::array({{{"terms", {{"state", {"done", "aborted"}}}}},
@@ -44,7 +44,7 @@ json changing_fields(const Operation& operation) {
   return fields;
 }
 
-/// What an update left, as far as its `_source` asked for it.
+/// The fields after an update, as far as its `_source` asked for them.
 const json& written_fields(const std::string& id, const json& reply) {
   static const json kNoReply = json::object();
   const auto get = reply.find("get");
@@ -167,7 +167,7 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
   if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
   if (painless_ == Painless::kMissing) return seize_plainly(found, by, adoption);
   const std::string doing = "resolving the operation " + found.id;
-  // Greater than that of the owner, who drew it before the entry was as it was found.
+  // Greater than that of the owner, which drew it before the entry was as found.
   const FencingToken token = adoption == Adoption::kAllowed ? draw(0) : 0;
   const json body = {{"_source", json::array({"*"})},
                      {"script",

@@ -1,5 +1,5 @@
-// The lock documents of one index, in two forms: with stored scripts where the engine has painless, and with
-// conditional writes alone where it has not, which suffices for exclusive locks.
+// The lock documents of one index, in two forms: with stored scripts if the engine has painless, and with
+// conditional writes alone if it does not, which suffices for exclusive locks.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,17 @@ namespace lockstep {
 
 /// A lock document as it is stored, with its version for a conditional write.
 struct StoredLock {
-  std::optional<LockState> state;  ///< none when nobody holds it
+  std::optional<LockState> state;  ///< none if it has no holder
   nlohmann::json source;
   JournalVersion version;
 };
 
-/// The clock of the elected master, where no script can tell the time. Needs the cluster privilege `monitor`.
+/// The clock of the elected master, for engines whose scripts have no clock. Needs the cluster privilege
+/// `monitor`.
 ServerTime read_server_time(ElasticsearchClient& client);
 
-/// What both forms share: reading and removing, which need no script, and a set of locks as many single ones.
+/// The common part of both forms: reading and removing, which need no script, and a set of locks as many
+/// single ones.
 class LockDocuments : public LockStore {
  public:
   LockDocuments(ElasticsearchClient& client, std::string index);
@@ -39,12 +41,12 @@ class LockDocuments : public LockStore {
 
  protected:
   /// Asks for each lock, in order. Returns the first refusal, if any; the locks before and behind it may be
-  /// taken then. Throws Error, a final one for a shared lock where the engine has no scripts.
+  /// taken then. Throws Error, a final one for a shared lock if the engine has no scripts.
   virtual std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) = 0;
   /// Undoes an acquire() that was refused `at` a lock, but for places in queues.
   virtual void give_back(const LockSet& locks, const LockName& at, const Grant& grant) = 0;
 
-  /// Reads a document, refreshed or not; none when there is none.
+  /// Reads a document, refreshed or not; none if there is none.
   std::optional<StoredLock> read(const LockName& name);
   /// Reads many in one request, in order.
   std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids,
@@ -53,7 +55,7 @@ class LockDocuments : public LockStore {
   const std::string& index() const { return index_; }
 
  private:
-  /// Deletes a document; false when it is no longer in this version.
+  /// Deletes a document; false if it is no longer in this version.
   bool remove(const LockName& name, JournalVersion version);
 
   ElasticsearchClient& client_;

@@ -41,7 +41,7 @@ bool is_marked(const IndexState& state) {
   return object_at(object_at(state.mappings, "_meta"), "lockstep").contains("locks");
 }
 
-/// Until when somebody works under what a document says; none: nobody does. Throws Error when lockstep has
+/// Until when a holder works under what a document records; none: there is none. Throws Error if Lockstep has
 /// not written it.
 std::optional<ServerTime> life_in(const std::string& id, const json& source) {
   if (id == kTokenId && source.contains("last")) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<ServerTime> life_in(const std::string& id, const json& source) {
   return until;
 }
 
-/// Of all documents in an index that is not marked. Throws Error when lockstep has not written all of them.
+/// Of all documents in an index that is not marked. Throws Error if Lockstep has not written all of them.
 std::optional<ServerTime> life_in(ElasticsearchClient& client, const std::string& index) {
   std::optional<ServerTime> until;
   client.refresh(index);
@@ -81,7 +81,7 @@ std::optional<ServerTime> life_in(ElasticsearchClient& client, const std::string
   return until;
 }
 
-/// Throws Error unless the names in the mapping are those of fields that lockstep writes.
+/// Throws Error unless the names in the mapping are those of fields that Lockstep writes.
 void require_our_fields(const std::string& index, const IndexState& state) {
   static const std::set<std::string> ours = {
       "commit", "epoch",     "from", "holders", "kind",       "last",     "lease_until", "lock_count",
@@ -109,7 +109,7 @@ void remove_unmapped(ElasticsearchClient& client, const std::string& index, mill
   const SystemClock clock;
   const SteadyTime end = clock.now() + lease + kAfterALease;
   while (true) {
-    // Somebody else may have made it anew meanwhile.
+    // Another process may have made it again meanwhile.
     if (has_lock_mapping(client, index)) return;
     const std::optional<ServerTime> until = life_in(client, index);
     if (!until || *until < read_server_time(client)) break;

@@ -25,7 +25,7 @@ LockName stored_name(const std::string& where, const std::string& field, const j
   return LockName::as_stored(value.get<std::string>());
 }
 
-/// Every name counts: release() frees what the entry names, and nothing else. A mode may be missing.
+/// Every name counts: release() frees the names in the entry, and nothing else. A mode may be missing.
 LockSet read_names(const StoredObject& locks) {
   for (const auto& mode : locks.fields().items()) {
     if (!lock_mode(mode.key())) throw unknown_value(locks.where(), "mode of locks", mode.key());
@@ -53,7 +53,7 @@ LockHolder waiting_holder(const StoredObject& place) {
   return {place.text("holder"), server_time(place.integer("until"))};
 }
 
-/// The mark of a lockstep without queues, then the queue.
+/// The mark of a Lockstep without queues, then the queue.
 std::vector<LockHolder> waiting_at(const StoredObject& lock) {
   std::vector<LockHolder> waiting;
   if (const std::optional<StoredObject> want = lock.object_if_any("want"))
@@ -144,7 +144,7 @@ Operation read_operation(const std::string& id, const json& source, JournalVersi
   operation.owner = entry.text("owner");
   operation.epoch = entry.integer("epoch");
   operation.lease_until = server_time(entry.integer("lease_until"));
-  // The commit's own write cannot know its sequence number; every later write stores it. Before lockstep drew
+  // The commit's own write cannot know its sequence number; every later write stores it. Before Lockstep drew
   // tokens, that number was the token, too.
   const bool running = operation.state == OperationState::kRunning;
   operation.commit = entry.integer_if_any("commit").value_or(running ? version.number : 0);

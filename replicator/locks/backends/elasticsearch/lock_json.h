@@ -1,5 +1,5 @@
 // Locks and journal entries as documents of Elasticsearch: the book's fields (lock_type, lock_count,
-// process_id), and the holders beside them.
+// process_id), and the holders next to them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,12 +18,12 @@ std::string document_id(const LockName& name);
 /// Whether document_id() is not the name itself. The document has the name then.
 bool is_shortened(const LockName& name);
 
-/// Reads a lock from its document; none when nobody holds it (but somebody waits). A document
-/// without a lock_type is an exclusive lock of the book's; a shared one without a lock_count has no holders
-/// but the named. Throws Error for an unknown lock_type and for any field of another type.
+/// Reads a lock from its document; none if it has no holder (but others wait). A document without a lock_type
+/// is an exclusive lock of the book's; a shared one without a lock_count has no holders but the named. Throws
+/// Error for an unknown lock_type and for any field of another type.
 std::optional<LockState> read_lock(const std::string& id, const nlohmann::json& source);
 
-/// Who waits for a lock, in the order of its queue. Throws Error as read_lock() does.
+/// The queue of a lock, in order. Throws Error as read_lock() does.
 std::vector<LockHolder> read_waiting(const std::string& id, const nlohmann::json& source);
 
 /// {"shared": [names], "exclusive": [names]}
@@ -32,7 +32,7 @@ nlohmann::json locks_json(const LockSet& locks);
 /// "the operation web1-…", for errors about its document.
 std::string place_of_operation(const std::string& id);
 
-/// lease_until of a journal entry. Throws Error when it is missing or has another type.
+/// lease_until of a journal entry. Throws Error if it is missing or has another type.
 ServerTime read_lease(const std::string& id, const nlohmann::json& source);
 
 /// Reads a journal entry from its document. from, to, target, token, task, progress and reason may be missing

@@ -17,8 +17,8 @@ using nlohmann::json;
 // A busy cluster needs a while to create an index.
 constexpr std::chrono::seconds kPrepare{60};
 
-/// When somebody deletes an index that is used, the next write makes it again: by this template, so that it
-/// works, and whoever held a lock learns that it is gone.
+/// If an index is deleted while it is used, the next write makes it again: by this template, so that it
+/// works, and a former holder of a lock learns that it is gone.
 json template_body(const LockIndices& indices) {
   constexpr int kAboveOthers = 1'000'000;
   return {{"index_patterns", {indices.locks, indices.journal}},

@@ -1,5 +1,5 @@
-// Exclusive locks on engines without painless: whoever gets the lock creates its document, and deletes it
-// only in the version that it has read. Shared locks would have to count, which needs a script.
+// Exclusive locks on engines without painless: the new holder of the lock creates its document, and deletes
+// it only in the version that it has read. Shared locks would have to count, which needs a script.
 #include <algorithm>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -95,8 +95,8 @@ class PlainLockDocuments final : public LockDocuments {
   }
 
   /// Calls `add` for each lock that the holder has, from the last to the first, and sends the bulk. Returns a
-  /// lock that the holder has not. A lock that changes meanwhile does no harm: only its holder and whoever
-  /// resolves it change it.
+  /// lock that the holder does not have. A lock that changes meanwhile does no harm: only its holder and that
+  /// one's resolver change it.
   template <class Add>
   std::optional<LockName> for_each_of(const LockSet& locks, const std::string& holder,
                                       const std::string& doing, const Add& add) {

@@ -1,4 +1,4 @@
-// Locks with stored scripts: the server judges each request where the document is, in one round trip.
+// Locks with stored scripts: the server judges each request next to the document, in one round trip.
 #include <algorithm>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -129,7 +129,7 @@ class ScriptedLockDocuments final : public LockDocuments {
     return go_on;
   }
 
-  /// None when the lock was granted.
+  /// None if the lock was granted.
   static std::optional<Refusal> refusal(const LockRequest& request, const BulkOutcome& outcome,
                                         const Grant& grant) {
     const json& source = outcome.source;

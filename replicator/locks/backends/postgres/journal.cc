@@ -71,7 +71,7 @@ void PostgresJournal::open(Operation& operation) {
       milliseconds_sql("o.lease_until");
   const std::string doing = "opening the operation " + operation.id;
   const OperationIntent& intent = operation.intent;
-  // A command is only there to be read. By the index of a tree others know what they can finish.
+  // A command is only there to be read. The index of a tree shows others what they can finish.
   const std::string target =
       operation.needs_roll_forward() ? intent.target : session_.storable(intent.target);
   pqxx::result rows;

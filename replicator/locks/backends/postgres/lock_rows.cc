@@ -145,7 +145,7 @@ void PostgresLockRows::prune() {
                "delete from {schema}.waiter as w using (select name, holder from {schema}.waiter"
                " where until < clock_timestamp() for update skip locked) as gone"
                " where w.name = gone.name and w.holder = gone.holder and w.until < clock_timestamp()");
-  // Whoever takes a lock meanwhile has its row locked.
+  // A session that takes a lock meanwhile has its row locked.
   session_.run("removing unused locks",
                "delete from {schema}.lock as l using (select name from {schema}.lock as d"
                " where not exists (select from {schema}.holder as h where h.name = d.name)"

@@ -30,7 +30,7 @@ class PostgresLocks final : public StoredLocks {
   bool attach() override;
 
  private:
-  /// How many migrations are missing.
+  /// The number of missing migrations.
   std::size_t pending(PostgresSession& session) const;
   void use_tables();
 

@@ -35,7 +35,7 @@ TypeFamily type_family(unsigned type_oid);
 
 struct PostgresRelation {
   unsigned oid = 0;
-  std::string name;    ///< schema-qualified, quoted where it must be
+  std::string name;    ///< schema-qualified, quoted if necessary
   std::string alias;   ///< its own name alone, quoted
   std::string schema;  ///< quoted
   char kind = 'r';  ///< pg_class.relkind: r table, p partitioned, v view, m materialised view, f foreign, …
@@ -56,18 +56,18 @@ struct PostgresRelation {
 /// "table", "materialized view", … for messages.
 std::string_view kind_name(char relkind);
 
-/// The row of a result about one object. Throws Error when the object was dropped meanwhile.
+/// The row of a result about one object. Throws Error if the object was dropped meanwhile.
 pqxx::row only_row(const pqxx::result& result);
 
-/// Until the transaction ends, a prepared statement is planned once, whatever its parameters are. A look at
-/// one object costs the server less than its plan, and there are many for each table. Throws PostgresError.
+/// Until the transaction ends, a prepared statement is planned once for all parameters. A look at one object
+/// costs the server less than its plan, and there are many for each table. Throws PostgresError.
 void plan_lookups_once(PostgresTransaction& transaction);
 
 /// A relation by its oid. Throws Error as only_row() does.
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
 
-/// A relation by its schema-qualified name, as SQL writes it. When there is none, `fault` says why. Needs no
-/// right on the relation or its schema.
+/// A relation by its schema-qualified name, as SQL writes it. If there is none, `fault` has the reason. Needs
+/// no right on the relation or its schema.
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault);
 
@@ -95,7 +95,7 @@ struct PostgresType {
 /// A type by its oid. Throws Error as only_row() does.
 PostgresType describe_type(PostgresTransaction& transaction, unsigned oid);
 
-/// What the server said about a statement that it refused.
+/// The server's error for a statement that it refused.
 struct Complaint {
   std::string message;
   std::string sqlstate;
@@ -104,8 +104,8 @@ struct Complaint {
 };
 
 /// Runs one statement in a savepoint and rolls it back. Returns the server's complaint; none: the statement
-/// succeeded, and `on_success` has seen its result. Several statements count as a fault. Throws
-/// PostgresError when the connection is lost or a lock is not available.
+/// succeeded, and `on_success` has seen its result. Several statements count as a fault. Throws PostgresError
+/// if the connection is lost or a lock is not available.
 std::optional<Complaint> complaint_about(PostgresTransaction& transaction, const std::string& statement,
                                          const std::function<void(const pqxx::result&)>& on_success = {});
 

@@ -131,7 +131,7 @@ class Search {
     const PostgresNode* const cte = with_query(*queries_[level], wanted->text);
     const PostgresNode* const body = cte == nullptr ? nullptr : cte->field("ctequery");
     if (body == nullptr || !body->is("QUERY") || is_true(*cte, "cterecursive")) return std::nullopt;
-    // Levels inside of the body count from where the CTE stands.
+    // Levels inside of the body count from the place of the CTE.
     const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
                                                  queries_.end());
     queries_.resize(level + 1);
@@ -140,7 +140,7 @@ class Search {
     return origin;
   }
 
-  // --- what the joins say is equal ---
+  // --- equalities of the joins ---
 
   // A variable of range table entry `number` that equals `variable` in every row that has both.
   const PostgresNode* equal_in(const PostgresNode& query, const PostgresNode& variable, long number) {
@@ -174,7 +174,7 @@ class Search {
         add_equalities(query, *quals, own);
         const bool is_inner = node.number("jointype", -1) == kInner;
         for (const Equality& equality : own) {
-          // Where one side of an outer join is missing, its condition says nothing; so it must name both.
+          // If one side of an outer join is missing, its condition proves nothing; so it must name both.
           const bool left_is_left = left.contains(entry_number(*equality.left));
           const bool right_is_left = left.contains(entry_number(*equality.right));
           if (is_inner || left_is_left != right_is_left) equalities.push_back(equality);

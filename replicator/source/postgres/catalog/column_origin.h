@@ -1,4 +1,4 @@
-// Where a view's columns come from, as far as its parsed query tells.
+// Where a view's columns come from, as far as its parsed query shows it.
 //
 // A changed row must lead to the documents whose column has its value. The view no longer has the documents
 // that this very change took out of it (an inner join, a filter). When _id and the column come from one row
@@ -21,7 +21,7 @@ struct CommonOrigin {
   int column = 0;
 };
 
-/// None: the query does not tell. `id` and `column` are numbers of the view's columns. REQUIRES: `view` is
+/// None: the query does not show it. `id` and `column` are numbers of the view's columns. REQUIRES: `view` is
 /// the oid of a view.
 std::optional<CommonOrigin> common_origin(PostgresTransaction& transaction, unsigned view, int id,
                                           int column);

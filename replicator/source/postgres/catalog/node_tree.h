@@ -25,13 +25,13 @@ struct PostgresNode {
 
   bool is(std::string_view record) const { return kind == Kind::kRecord && text == record; }
 
-  /// A record's field; null when it is missing or null.
+  /// A record's field; null if it is missing or null.
   const PostgresNode* field(std::string_view name) const;
 
   /// A record's field as a number; `missing` when there is none.
   long number(std::string_view name, long missing) const;
 
-  /// The items of a record's field that is a list; empty when there is none.
+  /// The items of a record's field that is a list; empty if there is none.
   const std::vector<PostgresNode>& list(std::string_view name) const;
 };
 

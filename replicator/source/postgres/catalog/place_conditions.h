@@ -1,4 +1,4 @@
-// What conditions say is equal in the places of a view, and how that adds up.
+// Equalities that conditions establish between the places of a view, and their combination.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace lockstep {
 using PlacePair = std::pair<std::size_t, std::size_t>;
 using EqualColumns = std::set<std::pair<int, int>>;
 
-/// What a condition asks for: by two places, what is equal; of several sets one at least.
+/// A condition's requirement: for two places, their equal columns; of several sets at least one.
 using PlaceCondition = std::map<PlacePair, std::vector<EqualColumns>>;
 
 void add_and(PlaceCondition& to, const PlaceCondition& other);

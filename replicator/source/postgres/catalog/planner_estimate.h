@@ -1,4 +1,4 @@
-// How many rows a view has, as PostgreSQL's planner expects: cheap, however large it is.
+// The number of a view's rows that PostgreSQL's planner expects: cheap for a view of any size.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the records of a parsed query (node_tree.h) mean, for all who ask something of a view: its tables,
+// The meaning of a parsed query's records (node_tree.h), for all questions about a view: its tables,
 // variables, conditions and `with` queries. The numbers are those of PostgreSQL's parsenodes.h, primnodes.h
 // and nodes.h, the same in all supported versions.
 #pragma once
@@ -36,10 +36,10 @@ bool is_true(const PostgresNode& node, std::string_view field);
 /// The entry of a query's range table; null: it has none of this number.
 const PostgresNode* entry_of(const PostgresNode& query, long number);
 
-/// The relation that an entry is; 0: it is something else.
+/// The relation that an entry is; 0: it is none.
 unsigned relation_of(const PostgresNode& entry);
 
-/// The expression behind a column of a join or of a grouping; null: it is not told.
+/// The expression behind a column of a join or of a grouping; null: it is unknown.
 const PostgresNode* behind(const PostgresNode& entry, long column);
 bool has_behind(const PostgresNode& entry);
 
@@ -49,14 +49,14 @@ const PostgresNode& without_label(const PostgresNode& node);
 /// Whether it names a column of an entry of its own query.
 bool is_own_column(const PostgresNode& node);
 
-/// What must all hold where the condition does.
+/// The conditions that must all hold if this one does.
 std::vector<const PostgresNode*> conjuncts(const PostgresNode& condition);
 
 /// The two sides of a binary operator; none: it is none.
 using Sides = std::pair<const PostgresNode&, const PostgresNode&>;
 std::optional<Sides> sides_of(const PostgresNode& node);
 
-/// The same where the operator is the "=" of a B-tree.
+/// The same if the operator is the "=" of a B-tree.
 std::optional<Sides> equal_sides(PostgresTransaction& transaction, const PostgresNode& node);
 
 /// The `with` query of this name that a query has; null: it has none.

@@ -14,7 +14,7 @@ bool limits(const PostgresNode* count) {
   return count != nullptr && !(count->is("CONST") && is_true(*count, "constisnull"));
 }
 
-// What a list of SORTGROUPCLAUSE names.
+// The expressions that a list of SORTGROUPCLAUSE names.
 Expressions named(const PostgresNode& query, const std::vector<PostgresNode>& clauses) {
   Expressions expressions;
   for (const PostgresNode& clause : clauses) {
@@ -60,7 +60,7 @@ std::vector<RowPartition> partitions_of(const PostgresNode& query) {
       partitions.push_back({"a window function", named(query, window.list("partitionClause"))});
   }
   if (is_true(query, "hasDistinctOn")) {
-    // It picks by what the windows have made of the rows: what one changes may be picked in any partition.
+    // It picks by the windows' results: one that changes may be picked in any partition.
     for (RowPartition& window : partitions) window.by.clear();
     const bool has_windows = !partitions.empty();
     partitions.push_back(

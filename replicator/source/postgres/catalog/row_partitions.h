@@ -1,5 +1,5 @@
 // Which rows of a query are computed together: in a window, by distinct on, by limit and in grouping sets,
-// what one row becomes depends on others. So a changed row changes what those of its partition become, too.
+// one row's result depends on others. So a changed row changes the results of its partition, too.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ std::vector<RowPartition> partitions_of(const PostgresNode& query);
 /// Whether its limit or offset may leave rows out.
 bool has_limit(const PostgresNode& query);
 
-/// Whether an entry of its target list may decide what other rows become. Another one is computed of each row
-/// that is left.
+/// Whether an entry of its target list may decide the results of other rows. Another one is computed of each
+/// row that is left.
 bool decides(const PostgresNode& query, const PostgresNode& target);
 
 /// Whether each of its rows comes from one row of a table, or from all that are equal in the columns that it

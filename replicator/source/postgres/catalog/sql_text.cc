@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-// Keywords of what reads or changes tables, apart from "from".
+// Keywords of statements that read or change tables, apart from "from".
 constexpr std::string_view kReading[] = {"table", "insert", "update", "delete", "merge"};
 
 // extract(year from d), trim(both from t): inside of their brackets "from" names no table.
@@ -113,7 +113,7 @@ class CallReader {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string word_before_;  // empty: something else came before
+  std::string word_before_;  // empty: another word came before
   std::string two_before_;
   std::vector<Bracket> brackets_;
   std::set<std::string> calls_;

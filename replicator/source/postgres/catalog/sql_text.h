@@ -1,7 +1,7 @@
-// What the text of an SQL function tells: whether it reads tables, and which functions it calls.
+// The facts in an SQL function's text: whether it reads tables, and which functions it calls.
 //
-// A string body has no entries in pg_depend. Where it reads nothing, an update that no document shows can be
-// left out all the same. Whatever this cannot tell counts as reading.
+// A string body has no entries in pg_depend. If it reads nothing, an update that no document shows can be
+// left out all the same. Doubtful cases count as reading.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// The names, in lower case, of what the text calls like a function, keywords such as "in" among them. None:
-/// it reads a table, writes one, or has something that this does not understand.
+/// The names, in lower case, that the text calls like a function, keywords such as "in" among them. None: it
+/// reads a table, writes one, or has a part that this does not understand.
 std::optional<std::set<std::string>> calls_of_text_without_reads(std::string_view text);
 
 }  // namespace lockstep

@@ -9,14 +9,14 @@ namespace lockstep {
 namespace {
 
 bool takes_any(const PostgresNode& query) {
-  // An order by what is distinct leaves open which of the equal rows is taken.
+  // An order by distinct values leaves open which of the equal rows is taken.
   if (is_true(query, "hasDistinctOn"))
     return query.list("sortClause").size() <= query.list("distinctClause").size();
   const bool is_one_row = is_true(query, "hasAggs") && query.list("groupClause").empty();
   return has_limit(query) && query.list("sortClause").empty() && !is_one_row;
 }
 
-// Numbers of the tables of the query whose rows give the value; -1: nobody can tell.
+// Numbers of the tables of the query whose rows give the value; -1: unknown.
 void add_others(const PostgresNode& node, std::set<long>& others) {
   if (node.is("VAR") && node.number("varlevelsup", 0) == 0) others.insert(node.number("varno", 0));
   if (node.is("SUBLINK")) others.insert(-1);

@@ -18,7 +18,7 @@ struct UnorderedLimit {
   };
   struct Table {
     long number;
-    unsigned oid;  ///< 0: it is a subquery or something else
+    unsigned oid;  ///< 0: it is a subquery or another kind of entry
     std::vector<Comparison> comparisons;
   };
   std::vector<Table> tables;  ///< of its `from`

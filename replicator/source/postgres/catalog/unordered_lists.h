@@ -1,6 +1,6 @@
-// Aggregates and window functions that take rows in whatever order the server reads them, as json_agg() and
-// row_number() without order by do: the same rows give another value after an update of a column that no
-// document shows.
+// Aggregates and window functions that depend on the order in which the server happens to read rows, as
+// json_agg() and row_number() without order by do: the same rows give another value after an update of a
+// column that no document shows.
 #pragma once
 
 #include <set>

@@ -29,7 +29,7 @@ Entries sum(Entries some, const Entries& others) {
   return some;
 }
 
-// Collects what a query says is equal, in each of its subqueries.
+// Collects the equalities of a query, in each of its subqueries.
 class EqualityWalker {
  public:
   explicit EqualityWalker(PostgresTransaction& transaction) : transaction_(transaction) {}

@@ -1,4 +1,4 @@
-// What a view's query says is equal, wherever it says so, and how often it names a table. Which rows belong
+// The equalities of a view's query, wherever they are, and how often it names a table. Which rows belong
 // together for that is in view_links.h.
 #pragma once
 
@@ -18,7 +18,7 @@ struct RelationColumn {
   int number = 0;
 };
 
-/// What a view's own query says, without those of the views that it reads.
+/// A view's own query, without those of the views that it reads.
 struct ViewJoins {
   std::vector<std::pair<RelationColumn, RelationColumn>> equal;
   std::map<unsigned, int> entries;  ///< how often it names each relation, by oid
@@ -28,8 +28,8 @@ struct ViewJoins {
   bool recursive = false;
 };
 
-/// Everything that a condition anywhere in the view says is equal, also of one relation named twice. Throws
-/// Error when the server's trees cannot be read. REQUIRES: `view` is the oid of a view.
+/// All equalities of conditions anywhere in the view, also of one relation named twice. Throws Error if the
+/// server's trees cannot be read. REQUIRES: `view` is the oid of a view.
 ViewJoins read_joins(PostgresTransaction& transaction, unsigned view);
 
 }  // namespace lockstep

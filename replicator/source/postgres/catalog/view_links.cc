@@ -22,7 +22,7 @@ struct PlaceColumn {
   int column;
   bool is_cast;  // the value is the text of the column's
 };
-// Where a value comes from: one column, or one of each branch of a union. Empty: nobody can tell.
+// Where a value comes from: one column, or one of each branch of a union. Empty: unknown.
 using Origins = std::vector<PlaceColumn>;
 using Output = std::vector<Origins>;  // by column, from 0
 
@@ -59,7 +59,7 @@ class Walker {
   }
 
  private:
-  // One query, and what is known of the tables of its `from`.
+  // One query, and its knowledge of the tables of its `from`.
   struct Scope {
     const PostgresNode* query;
     std::map<long, Output> outputs;       // by number of the range table entry
@@ -165,7 +165,7 @@ class Walker {
     }
   }
 
-  // What the rows of the partition have in common: a column, one of each branch of a union, or an expression.
+  // The common value of the partition's rows: a column, one of each branch of a union, or an expression.
   void add_value(const PostgresNode& expression, ViewPartition& partition) {
     const Origins origins = origins_of(expression);
     for (const PlaceColumn& origin : origins) partition.shared.emplace(origin.place, origin.column);
@@ -212,7 +212,7 @@ class Walker {
     const Output other = in_branches(*node.field("rarg"), recursive, id);
     for (std::size_t i = 0; i < output.size(); ++i) {
       const Origins more = at(other, static_cast<long>(i) + 1);
-      // A column that one branch does not tell is not told.
+      // A column that one branch does not show is not known.
       if (more.empty()) output[i].clear();
       if (!output[i].empty()) output[i].insert(output[i].end(), more.begin(), more.end());
     }
@@ -245,7 +245,7 @@ class Walker {
     return range;
   }
 
-  // The rows of an outer join's own side are there whatever its condition says.
+  // The rows of an outer join's own side are there regardless of its condition.
   void add_join(long kind, const Range& left, const Range& right, PlaceCondition condition) {
     std::erase_if(condition, [&](const auto& some) {
       if (kind == kInner) return false;
@@ -367,7 +367,7 @@ class Walker {
     sublink_ = nullptr;
   }
 
-  // Returns what its last statement selects.
+  // Returns the result of its last statement.
   Output in_function(const PostgresNode& call) {
     std::vector<Origins> arguments;
     for (const PostgresNode& argument : call.list("args")) {
@@ -395,7 +395,7 @@ class Walker {
     return output;
   }
 
-  // --- what is equal ---
+  // --- equalities ---
 
   PlaceCondition condition_of(const PostgresNode& node) {
     PlaceCondition condition;
@@ -458,12 +458,12 @@ class Walker {
   PostgresTransaction& transaction_;
   std::vector<Scope> scopes_;        // the current one, last, and those around it
   std::vector<Origins> arguments_;   // of the function whose body is walked
-  const Output* sublink_ = nullptr;  // what the query gives to whose rows something is compared
+  const Output* sublink_ = nullptr;  // the columns of the query with whose rows a value is compared
   std::vector<unsigned> tables_;
   std::vector<ViewPartition> partitions_;
   std::size_t levels_ = 0;  // of partitions
   PlaceCondition conditions_;
-  std::set<std::size_t> optional_;   // places that may have no row where the query around has one
+  std::set<std::size_t> optional_;   // places that may have no row when the query around has one
   std::set<std::size_t> picked_;     // those whose rows may come out of their query, or not, for other rows
   std::set<ColumnOfPlace> present_;  // columns that are not null in any row that counts
   long id_target_ = 0;               // which column of the query that is walked next gives the _id; 0: none

@@ -1,6 +1,6 @@
 // Which rows of a view's tables belong together, place by place: a view that names a table twice comes to its
 // rows by two ways, and a change of a row must follow each. A place without a way to the documents loses
-// changes, even where another place of the same table has one.
+// changes, even if another place of the same table has one.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace lockstep {
 
-/// Rows of two places of a view count together only where all these columns are equal. Places are
-/// numbered; columns by the catalog.
+/// Rows of two places of a view count together only if all these columns are equal. Places are numbered;
+/// columns by the catalog.
 struct ViewLink {
   std::size_t place = 0;
   std::size_t other = 0;
@@ -22,20 +22,19 @@ struct ViewLink {
 };
 
 struct ViewLinks {
-  std::vector<unsigned> tables;          ///< by place: the oid of the table or whatever else has rows
+  std::vector<unsigned> tables;          ///< by place: the oid of the table or anything else with rows
   std::vector<ViewLink> links;           ///< two of the same places: either holds
   std::map<std::size_t, int> documents;  ///< the places whose row gives the _id, with its column
-  /// All that the _id is made of; empty: nobody can tell.
+  /// The columns that make up the _id; empty: unknown.
   std::set<ColumnOfPlace> id_columns;
   std::set<std::size_t> reached;  ///< those from which links lead there, and they themselves
   /// All but those of queries that an outer row chooses the rows of: these lead to that row.
   std::vector<ViewPartition> partitions;
 };
 
-/// Follows the view's query through subqueries, `with`, views and functions with an SQL body. What is equal
-/// counts where rows must fulfil it: in `where`, `on`, `having`, `in (select …)`, and in every branch of an
-/// `or`. Throws NodeTreeError. REQUIRES: `view` is the oid of a view, `id`
-/// the number of its column _id.
+/// Follows the view's query through subqueries, `with`, views and functions with an SQL body. An equality
+/// counts if rows must fulfil it: in `where`, `on`, `having`, `in (select …)`, and in every branch of an
+/// `or`. Throws NodeTreeError. REQUIRES: `view` is the oid of a view, `id` the number of its column _id.
 ViewLinks read_links(PostgresTransaction& transaction, unsigned view, int id);
 
 }  // namespace lockstep

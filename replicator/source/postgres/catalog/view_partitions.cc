@@ -34,7 +34,7 @@ bool reaches_other_documents(const ViewPartition& partition, const ViewLinks& li
 
 void add_shared(ViewPartition& partition, const PlaceCondition& conditions,
                 const std::set<std::size_t>& optional) {
-  // Two places may be linked by one of several conditions: then none of them is certain. Where a row may be
+  // Two places may be linked by one of several conditions: then none of them is certain. If a row may be
   // missing, null is equal to nothing.
   const auto pass = [&](const ColumnOfPlace& from, const ColumnOfPlace& to) {
     return !optional.contains(from.first) && partition.shared.contains(from) &&
@@ -70,7 +70,7 @@ std::set<std::size_t> connected_to(std::size_t anchor, const ViewPartition& part
   return places;
 }
 
-// What a row changes by the one level, another one makes something else of.
+// A row that is changed by the one level is changed again by another one.
 bool is_in_several_levels(std::size_t place, const std::vector<ViewPartition>& partitions) {
   std::set<std::size_t> levels;
   for (const ViewPartition& partition : partitions) {

@@ -1,4 +1,4 @@
-// Rows of a view's tables that are computed together (row_partitions.h), by the places of the view. Where a
+// Rows of a view's tables that are computed together (row_partitions.h), by the places of the view. If a
 // changed row leads by the joins alone, the other documents of its partition stay as they were.
 //
 // One question decides: by which tables' rows is the level computed that has the clause? Each of its places
@@ -28,11 +28,11 @@ struct ViewPartition {
   std::size_t level = 0;            ///< the number of its query
   std::size_t begin = 0;            ///< the places of its query …
   std::size_t end = 0;              ///< … end before this one
-  std::set<std::size_t> deciding;   ///< those whose rows decide what other rows become
+  std::set<std::size_t> deciding;   ///< those whose rows decide the results of other rows
   std::set<ColumnOfPlace> shared;   ///< columns that have one value in all rows of a partition, or none
   std::set<ColumnOfPlace> present;  ///< columns that are never null in these rows; those of other levels, too
   std::set<ColumnOfPlace> expressed;  ///< columns that expressions in common are made of
-  /// Rows of tables whose columns are what a partition has in common, null among it.
+  /// Rows of tables whose columns a partition has in common, null among it.
   std::map<std::size_t, std::set<int>> anchors;
   /// The places from which links within the query lead to each of these.
   std::map<std::size_t, std::set<std::size_t>> connected;
@@ -43,13 +43,12 @@ struct ViewPartition {
   bool contains(std::size_t place) const { return begin <= place && place < end; }
 };
 
-/// Fills in what follows from the conditions in its query. `optional` are places that may have no row where
-/// the query has one. REQUIRES: `conditions` has none from around that query; anchors are known.
+/// Adds the consequences of the conditions in its query. `optional` are places that may have no row when the
+/// query has one. REQUIRES: `conditions` has none from around that query; anchors are known.
 void connect(ViewPartition& partition, const PlaceCondition& conditions,
              const std::set<std::size_t>& optional);
 
-/// Those of the view that reach beyond what its links follow: rows of one partition belong to several
-/// documents.
+/// Those of the view that reach beyond its links: rows of one partition belong to several documents.
 std::vector<ViewPartition> partitions_over_documents(const ViewLinks& links);
 
 /// The place by whose columns rows of the partition find one another: that of the documents if it is one.

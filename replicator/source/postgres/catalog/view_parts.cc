@@ -21,7 +21,7 @@ constexpr const char* kChanged = "changed";
 constexpr const char* kVersion = "version";
 constexpr const char* kViews = "views";        // their texts
 constexpr const char* kLabels = "labels";      // of enums
-constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
+constexpr const char* kDatabase = "database";  // the part that records in which database the others were read
 constexpr std::string_view kSetting = "setting ";
 constexpr std::string_view kNotNull = "not null of ";  // a constraint, which may come, and must not go
 constexpr std::size_t kChecksumLetters = 32;           // in another database the first checksum alone counts
@@ -110,7 +110,7 @@ PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::
   for (const auto& [name, part] : parts) {
     const auto found = before.find(name);
     const bool may_be_new = name.starts_with(kSetting) || name.starts_with(kNotNull);
-    if (found == before.end() && may_be_new) continue;  // an older lockstep noted none
+    if (found == before.end() && may_be_new) continue;  // an older Lockstep noted none
     if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
       const LabelsBefore its = labels_before(known, name, *this, is_same_database);
       if (its == LabelsBefore::kOthers) others.insert(name);

@@ -1,6 +1,6 @@
-// What the documents of a view are made of besides rows: the definitions of the views, tables, functions and
-// types below it, and settings of the database. A change of one of them fires no trigger. `apply` keeps what
-// it found, and the leader, `wait` and the next `apply` compare it with what is there now.
+// Parts of a view's documents besides rows: the definitions of the views, tables, functions and types below
+// it, and settings of the database. A change of one of them fires no trigger. `apply` keeps them, and the
+// leader, `wait` and the next `apply` compare them with the present state.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct PartsComparison {
       replaced;  ///< they are the same again, and were others meanwhile, or may have been
 };
 
-/// What the checksum of a view is of: these, joined by blanks.
+/// The parts of a view's checksum: these, joined by blanks.
 struct ViewState {
   std::string before;
   std::string text;  ///< as the server prints its definition
@@ -34,29 +34,29 @@ struct ViewParts {
   /// "function s.f(integer)" → checksum of its definition, and another one (`view_parts`).
   std::map<std::string, std::string> parts;
   std::set<std::string> whole_rows;        ///< names, quoted, of the tables that are read as whole rows
-  std::string rows;                        ///< JSON: where they are in the catalogue
-  std::string origin;                      ///< checksum of what these rows came from
+  std::string rows;                        ///< JSON: their places in the catalogue
+  std::string origin;                      ///< checksum of the source of these rows
   std::map<std::string, ViewState> views;  ///< by the names of their parts
-  /// Of enums, by the names of their parts: the labels in order, each with where its row came from.
+  /// Of enums, by the names of their parts: the labels in order, each with its row's origin.
   std::map<std::string, EnumLabels> labels;
   int version = 0;                ///< the server's, which prints the views: 15
   std::set<std::string> changed;  ///< parts that the leader has found to be others; of a stored text alone
 
-  /// As lockstep's table "index" keeps them: JSON.
+  /// As Lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
-  /// What is not as in `stored`, a text(). Of a text that an older lockstep has stored a name says so: a mere
-  /// checksum counts as changed, one without origin as replaced.
-  /// Changes the database for a moment: a view counts as the same that only another version of the server has
-  /// printed otherwise, which a temporary view shows. Where none can be made, it counts as changed. An enum
-  /// that has got labels counts as the same: no row had them.
+  /// The differences from `stored`, a text(). In a text that an older Lockstep has stored a name shows them:
+  /// a mere checksum counts as changed, one without origin as replaced. Changes the database for a moment: a
+  /// view counts as the same if only another version of the server prints it differently, which a temporary
+  /// view shows. If none can be made, it counts as changed. An enum that has got labels counts as the same:
+  /// no row had them.
   PartsComparison compared_with(PostgresTransaction& transaction, std::string_view stored) const;
 };
 
 /// Such a text with a mark that these parts were found to be others: lasts until a comparison is asked for.
 std::string marked_as_changed(std::string_view stored, const std::vector<std::string>& changed);
 
-/// Whether `stored` is a text of ViewParts, not the mere checksum of an older lockstep.
+/// Whether `stored` is a text of ViewParts, not the mere checksum of an older Lockstep.
 bool is_view_parts(std::string_view stored);
 
 /// The whole rows of such a text; none for a mere checksum.

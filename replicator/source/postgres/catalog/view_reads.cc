@@ -23,11 +23,11 @@ constexpr std::string_view kValueFunctions[] = {
     "localtime",    "localtime",    "localtimestamp", "localtimestamp",    "current_role",
     "current_user", "user",         "session_user",   "current_catalog",   "current_schema"};
 
-// What one parsed query refers to.
+// The references of one parsed query.
 struct References {
   std::set<unsigned> relations;
   std::set<unsigned> whole_rows;   // relations whose row it takes as a whole
-  bool unknown_whole_row = false;  // it takes a row as a whole, and nobody can tell of which relation
+  bool unknown_whole_row = false;  // it takes a row as a whole, of an unknown relation
   std::set<unsigned> functions;
   std::set<unsigned> operators;
   std::set<std::string> environment;
@@ -60,8 +60,8 @@ class ReferenceWalker {
     if (entry.field("tablesample") != nullptr) found_.environment.insert("tablesample");
   }
 
-  // The row of a subquery, a function or a CTE consists of what its own query names. The row of a relation or
-  // of a join holds columns that nobody names.
+  // The row of a subquery, a function or a CTE consists of the columns that its own query names. The row of a
+  // relation or of a join holds columns that no query names.
   void add_whole_row(const PostgresNode& variable) {
     const auto up = static_cast<std::size_t>(variable.number("varlevelsup", 0));
     const PostgresNode* const entry =

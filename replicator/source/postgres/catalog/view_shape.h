@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What the view does not have is as in `is`.
+/// Parts that the view does not have are as in `is`.
 DocumentShape shape_of(const PostgresRelation& view, const DocumentShape& is);
 
 }  // namespace lockstep

@@ -62,7 +62,7 @@ void load_indices(PostgresTransaction& transaction, AppliedObjects& state) {
 
 void load_generations(PostgresTransaction& transaction, AppliedObjects& state) {
   const std::string table = transaction.session().schema() + ".reindex";
-  // A schema of an older lockstep has no such table.
+  // A schema of an older Lockstep has no such table.
   if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
   for (const pqxx::row& row : transaction.run_once(
            "select beside, alias, kept_until is not null from " + table + " where pipeline = $1",
@@ -95,7 +95,7 @@ void load_code(PostgresTransaction& transaction, const std::string& schema_name,
 void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
   const PostgresSession& session = transaction.session();
   const std::string table = session.schema() + ".part";
-  // A schema of an older lockstep has no such table.
+  // A schema of an older Lockstep has no such table.
   if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
   for (const pqxx::row& row :
        transaction.run_once("select relation, table_oid, name, above <> " + session.schema() +
@@ -118,7 +118,7 @@ AppliedObjects load_applied(PostgresTransaction& transaction, const std::string&
   AppliedObjects state;
   state.has_schema = has_own_tables(transaction, schema_name);
   if (!state.has_schema) return state;
-  // As JSON, because a schema of an older lockstep lacks the column.
+  // As JSON, because a schema of an older Lockstep lacks the column.
   const pqxx::result pipelines = transaction.run_once(transaction.session().sql(
       "select p.id, p.name, to_jsonb(p) ->> 'max_outbox_size' from {schema}.pipeline as p"));
   for (const pqxx::row& row : pipelines) {

@@ -1,5 +1,5 @@
-// What earlier runs of `apply` have left in the database for one pipeline: rows of lockstep's schema,
-// functions and triggers, as they are now, even if somebody has changed them since.
+// The objects of earlier runs of `apply` in the database for one pipeline: rows of Lockstep's schema,
+// functions and triggers, as they are now, even if they were changed since.
 #pragma once
 
 #include <map>
@@ -43,7 +43,7 @@ struct AppliedTrigger {
 };
 
 struct AppliedObjects {
-  bool has_schema = false;                      ///< whether lockstep's tables exist
+  bool has_schema = false;                      ///< whether Lockstep's tables exist
   std::optional<int> pipeline;                  ///< its id; none before the first apply
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
   int pipelines = 0;                            ///< how many the schema has
@@ -56,10 +56,10 @@ struct AppliedObjects {
   std::set<std::string> resolvers_of_others;                     ///< which other pipelines' tracks call
 };
 
-/// Whether lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.
+/// Whether Lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name);
 
-/// `schema_name` is not quoted. REQUIRES: the schema has no migrations of a newer lockstep.
+/// `schema_name` is not quoted. REQUIRES: the schema has no migrations of a newer Lockstep.
 AppliedObjects load_applied(PostgresTransaction& transaction, const std::string& schema_name,
                             const std::string& pipeline);
 

@@ -1,5 +1,5 @@
-// What the triggers write of a changed row into the outbox: the value of an expression over it. And which
-// columns make an update of the row count.
+// The part of a changed row that the triggers write into the outbox: the value of an expression over it. And
+// the columns that make an update of the row count.
 #pragma once
 
 #include <optional>

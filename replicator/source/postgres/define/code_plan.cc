@@ -11,7 +11,7 @@ namespace {
 
 using Action = PlanStep::Action;
 
-// What PostgreSQL locks by itself: `create trigger` shuts writers out, `drop trigger` readers too.
+// PostgreSQL's own locks: `create trigger` shuts writers out, `drop trigger` readers too.
 constexpr const char* kForCreation = "share row exclusive";
 constexpr const char* kForDrop = "access exclusive";
 
@@ -104,7 +104,7 @@ bool CodePlanner::is_left_to_function(const TableDesign& table, const TableMembe
   return member.kind == 'f' || member.owner == table.relation.owner;
 }
 
-// With the patience of `apply`, since the function leaves out what another session holds.
+// With the patience of `apply`, since the function leaves out tables that another session holds.
 void CodePlanner::lock_for_function(const TableMember& member) {
   if (member.kind != 'f') lock(member.name, kForCreation);
 }

@@ -30,15 +30,15 @@ std::vector<PlanStep> steps_of(DefinitionPlan&& plan) {
   return steps;
 }
 
-// What the code of triggers says against the table. It looks at columns alone, and no row can make it fail.
+// The objection of triggers' code to the table. It looks at columns alone, and no row can make it fail.
 std::string misfit(PostgresTransaction& transaction, const ChangedTable& table) {
   const pqxx::result found = transaction.run_once("select coalesce(" + table.check + "(), '')");
   return found[0][0].c_str();
 }
 
-// What the code of triggers says against some rows: it runs on a copy of them, which nobody sees. Each copy
-// costs as much as all triggers that were tried before in this session have statements, since a new table
-// makes the server look at the plans of all.
+// The objection of triggers' code to some rows: it runs on a copy of them, which no other session sees. Each
+// copy costs as much as all triggers that were tried before in this session have statements, since a new
+// table makes the server look at the plans of all.
 std::string failed_trial(PostgresTransaction& transaction, const ChangedTable& table) {
   const std::string copy = transaction.session().schema() + ".trial";
   const std::string set = " set " + table.column + " = " + table.column;
@@ -128,7 +128,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
     steps.push_back(std::move(step));
   if (std::optional<PlanStep> given = give_to_owner(transaction, config_)) steps.push_back(std::move(*given));
   transaction.execute("set transaction read only");  // the application's code runs from here on
-  // A view that cannot be read would only be set aside.
+  // A view that cannot be read would only be paused.
   std::vector<Finding> findings;
   check_documents(transaction, design, findings);
   require_no_errors(findings);
@@ -136,7 +136,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
 }
 
 AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
-  pending(transaction);  // throws for what a newer lockstep has made
+  pending(transaction);  // throws for migrations of a newer Lockstep
   return load_applied(transaction, config_.source.schema, config_.pipeline);
 }
 
@@ -182,7 +182,7 @@ std::vector<LentRight> PostgresDefinition::lent_to_generations(PostgresTransacti
   return lent_rights(transaction, followed);
 }
 
-// A session that would lend rights to the owners of what it reads may not even look for faults.
+// A session that would lend rights to the owners of the objects that it reads may not even look for faults.
 std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& transaction) {
   std::vector<LentRight> lent = lent_rights(transaction, config_);
   if (lent.empty()) lent = lent_to_generations(transaction);
@@ -229,7 +229,7 @@ DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transact
   return plan;
 }
 
-// The new generation is a row of the table index that nobody follows yet, with the definition of the
+// The new generation is a row of the table index that is not followed yet, with the definition of the
 // configuration. So its captures are made as `apply` makes them.
 bool PostgresDefinition::start_reindex(const WantedReindex& wanted, const Progress& progress) {
   const IndexConfig& configured = definition_for_reindex(config_, wanted.alias);
@@ -296,7 +296,7 @@ std::vector<std::string> PostgresDefinition::altered_aliases() {
   return aliases;
 }
 
-// Without the migrations: who owns a part of the schema could have them run code.
+// Without the migrations: the owner of a part of the schema could have them run code.
 void PostgresDefinition::give_schema_away(const Progress& progress) {
   carry_out("handing lockstep's schema over", progress, [&](PostgresTransaction& transaction) {
     DefinitionPlan plan;
@@ -326,8 +326,7 @@ void PostgresDefinition::carry_out(const char* doing, const Progress& progress,
     transaction.execute("set transaction isolation level read committed");
     transaction.execute("set local check_function_bodies = on");
     plan_lookups_once(transaction);
-    // Neither another `apply` nor a step of a reindex (advance_reindex.sql) changes what is read here
-    // meanwhile.
+    // Neither another `apply` nor a step of a reindex (advance_reindex.sql) changes these rows meanwhile.
     transaction.run_once("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
                          config_.source.schema);
     const DefinitionPlan plan = make_plan(transaction);

@@ -1,7 +1,6 @@
-// Brings a PostgreSQL source in line with a configuration: lockstep's own schema, what is captured, the
-// triggers.
+// Brings a PostgreSQL source in line with a configuration: Lockstep's own schema, the captures, the triggers.
 //
-// `plan` says what would be done, `apply` does it, `remove` undoes it. Apart from the migrations everything
+// `plan` shows the steps, `apply` takes them, `remove` undoes it. Apart from the migrations everything
 // happens in one transaction, so a failure leaves the database as it was. A second `apply` finds nothing to
 // do.
 //
@@ -45,10 +44,10 @@ class PostgresDefinition {
   /// As SourceDefinition's.
   void note_filled(std::set<std::string> aliases) { filled_ = std::move(aliases); }
 
-  /// As SourceDefinition::plan(). Throws UsageError also when a newer lockstep has migrated the database.
+  /// As SourceDefinition::plan(). Throws UsageError also if a newer Lockstep has migrated the database.
   std::vector<PlanStep> plan();
 
-  /// As SourceDefinition::apply(). The Error is retryable when a table was in use for too long.
+  /// As SourceDefinition::apply(). The Error is retryable if a table was in use for too long.
   void apply(const Progress& progress);
 
   /// As SourceDefinition's.
@@ -58,7 +57,7 @@ class PostgresDefinition {
   bool start_reindex(const WantedReindex& wanted, const Progress& progress);
   void drop_unneeded(const Progress& progress);
 
-  /// What remove() would do, in order.
+  /// The steps of remove(), in order.
   std::vector<PlanStep> removal_plan();
 
   /// Removes the pipeline's triggers, functions and rows, and with the last pipeline the schema.
@@ -66,7 +65,7 @@ class PostgresDefinition {
 
   /// The GRANT statements that `role` (not quoted) needs for `lockstep run`, and nothing else; none while the
   /// schema is still to be handed over. Throws UsageError as plan() does. Before the first apply the
-  /// statements about lockstep's schema fail.
+  /// statements about Lockstep's schema fail.
   std::vector<std::string> grants(const std::string& role);
 
  private:
@@ -74,8 +73,8 @@ class PostgresDefinition {
   /// Whose definitions a design has: those that the configuration wants, or those that are applied.
   enum class Definitions { kWanted, kStored };
 
-  /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError
-  /// when there are none for it. Empty: it has no more rights.
+  /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError if
+  /// there are none for it. Empty: it has no more rights.
   std::vector<PlanStep> to_hand_over(PostgresTransaction& transaction);
   std::vector<LentRight> lent_to_generations(PostgresTransaction& transaction);
   void require_handed_over(PostgresTransaction& transaction);
@@ -84,15 +83,15 @@ class PostgresDefinition {
   /// The design of a configuration without faults.
   PipelineDesign sound_design(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make(PostgresTransaction& transaction, const PipelineDesign& design, Ids ids);
-  /// Its plan, after which whoever runs the pipeline loads it again. Empty: there is nothing to do.
+  /// Its plan, after which the leader loads the pipeline again. Empty: there is nothing to do.
   DefinitionPlan make_and_reload(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make_removal(PostgresTransaction& transaction);
   std::vector<Migration> pending(PostgresTransaction& transaction);
   PlanStep step_of(const Migration& migration) const;
-  /// Runs `body` in a transaction, again and again while somebody else locks a table. `body` commits.
+  /// Runs `body` in a transaction, again and again while another session locks a table. `body` commits.
   void patiently(const char* doing, const Progress& progress,
                  const std::function<void(PostgresTransaction&)>& body);
-  /// Attempts it again and again while somebody else locks a table.
+  /// Attempts it again and again while another session locks a table.
   void retried(const char* doing, const Progress& progress, const std::function<void()>& attempt);
   /// Makes a plan and executes it, in one transaction.
   void carry_out(const char* doing, const Progress& progress,

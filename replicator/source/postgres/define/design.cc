@@ -177,8 +177,8 @@ class Designer {
     }
   }
 
-  // How a view comes to the rows of a table: by which of its columns, and what they equal. Two places of the
-  // table with one of these in common are one path.
+  // How a view comes to the rows of a table: by which of its columns, and the columns equal to them. Two
+  // places of the table with one of these in common are one path.
   struct JoinPath {
     std::set<std::pair<int, std::string>> columns;
     std::set<std::string> names;
@@ -302,7 +302,7 @@ class Designer {
     }
     const DescribedCapture described = describe_capture(transaction_, part, config);
     if (!described.capture) {
-      add_capture(config, part);  // says why
+      add_capture(config, part);  // reports why
       return;
     }
     TrackConfig of_whole = config;
@@ -407,12 +407,12 @@ class Designer {
         const PostgresColumn* column = relation.column(number);
         if (column == nullptr) continue;
         table.columns.insert(column->name);
-        // The triggers of all parts share their code, which cannot name what only one of them has.
+        // The triggers of all parts share their code, which cannot name columns that only one of them has.
         if (table.relation.column(column->name) == nullptr) table.every_update = true;
       }
     }
     if (is_read) return;
-    // Nobody can tell which columns matter.
+    // The columns that matter are unknown.
     table.every_update = true;
     if (reads.opaque.empty()) {
       warn(config.line,

@@ -1,5 +1,5 @@
-// What a configuration means for a database: which expressions of which tables' rows are captured, and how
-// their values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
+// A configuration's design for a database: the captured expressions of each table's rows, and how their
+// values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct IndexDesign : DescribedIndex {
   std::string line;
 };
 
-/// A tracked table, and what its triggers do.
+/// A tracked table, and the work of its triggers.
 struct TableDesign {
   PostgresRelation relation;
   std::vector<TableMember> members;   ///< partitions and inheriting tables, which get the triggers too
@@ -54,20 +54,21 @@ struct TableDesign {
 
 struct PipelineDesign {
   std::optional<std::int64_t> max_outbox_size;  ///< bytes; none: no limit
-  ValueSettings settings;                       ///< what values of captures depend on, in this session
+  ValueSettings settings;                       ///< the settings on which values of captures depend, in this
+                                                ///< session
   std::vector<IndexDesign> indices;
   std::vector<CaptureDesign> captures;
   std::map<std::string, TableDesign> tables;  ///< by quoted name
   std::vector<Finding> findings;              ///< faults and warnings, in the order of the configuration
-  std::vector<Finding> denied;                ///< what the current user had no right to look into
+  std::vector<Finding> denied;                ///< objects that the current user had no right to look into
 };
 
 /// The name of the function that `apply` makes of a track's query. Empty: the track needs none. Another query
 /// has another name, so a process that still knows the old function meets an error, never another meaning.
 std::string resolver_name(const PipelineDesign& design, const TrackDesign& track);
 
-/// Designs `indices`, which are those of the configuration and what wanted_indices() adds. Faults become
-/// findings, and the design leaves out what they concern. REQUIRES: the source is PostgreSQL.
+/// Designs `indices`: those of the configuration and those that wanted_indices() adds. Faults become
+/// findings, and the design leaves out the parts that they concern. REQUIRES: the source is PostgreSQL.
 PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config,
                                const std::vector<IndexConfig>& indices);
 

@@ -72,7 +72,7 @@ std::string PostgresDialect::before_view() const {
 }
 
 std::string PostgresDialect::create_index(const GraphTable& table, const ColumnNames& columns) const {
-  // The server makes no index of a partitioned table beside its writers.
+  // The server cannot make an index of a partitioned table while it is written.
   return std::string("create index ") + (table.partitioned ? "" : "concurrently ") + "on " + table.name +
          " (" + listed(columns) + ");\n";
 }

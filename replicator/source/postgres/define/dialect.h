@@ -1,4 +1,4 @@
-// How PostgreSQL writes what `init` drafts.
+// How PostgreSQL writes the drafts of `init`.
 #pragma once
 
 #include "replicator/source/sql_dialect.h"

@@ -1,4 +1,5 @@
-// What makes a PostgreSQL source easier to attack than it need be: nothing that keeps lockstep from working.
+// Settings that make a PostgreSQL source easier to attack than it need be, but do not keep Lockstep from
+// working.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-// Functions of the application that PostgreSQL is told to call again for the same arguments.
+// Functions of the application that PostgreSQL calls again for the same arguments.
 std::set<std::string> not_immutable(PostgresTransaction& transaction, const ViewReads& reads) {
   std::vector<std::string> oids;
   for (const unsigned function : reads.functions) oids.push_back(std::to_string(function));

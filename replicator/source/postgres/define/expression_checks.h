@@ -1,5 +1,5 @@
-// What a track's `row` or `keys` depends on besides the changed row and the database's rows: a trigger takes
-// a value when a row changes, and the view is read later.
+// The dependencies of a track's `row` or `keys` on more than the changed row and the database's rows: a
+// trigger takes a value when a row changes, and the view is read later.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,11 @@
 
 namespace lockstep {
 
-/// Adds a warning for each such track to `findings`, and an error where a view or a track compares by `=`
-/// what a temporal key does not (TemporalKeys). What an expression calls is known by its tree, and the server
+/// Adds a warning for each such track to `findings`, and an error if a view or a track compares by `=`
+/// columns that a temporal key does not (TemporalKeys). An expression's calls are in its tree, and the server
 /// shows the tree of views alone: so each becomes a temporary view for a moment, which is rolled back.
-/// Changes nothing besides. REQUIRES: the transaction may write, and is never committed.
+/// Changes nothing else.
+/// REQUIRES: the transaction may write, and is never committed.
 void check_expressions(PostgresTransaction& transaction, const PipelineDesign& design,
                        std::vector<Finding>& findings);
 

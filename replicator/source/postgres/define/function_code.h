@@ -1,4 +1,4 @@
-// The functions that `apply` makes in lockstep's schema: what they are, how they are made, and whether the
+// The functions that `apply` makes in Lockstep's schema: their code, how they are made, and whether the
 // database still has them so.
 #pragma once
 
@@ -21,26 +21,26 @@ struct FunctionCode {
   std::string body;
 };
 
-/// What a trigger of a table calls; `relation` is the table's quoted name.
+/// The function called by a table's trigger; `relation` is the table's quoted name.
 FunctionCode trigger_function(int pipeline, std::string_view relation, const TriggerCode& code,
                               const std::vector<std::string>& settings, TriggerEvent event);
 
-/// What says why the triggers of a table take the fallback (triggers.h, T5).
+/// The function that reports why the triggers of a table take the fallback (triggers.h, T5).
 FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
 
-/// What follows the parts of a table (triggers.h, T6). `schema_name` is lockstep's, not quoted.
+/// The function that follows the parts of a table (triggers.h, T6). `schema_name` is Lockstep's, not quoted.
 FunctionCode parts_function(int pipeline, std::string_view schema_name, const std::string& relation,
                             const TriggerCode& code, const std::vector<std::string>& settings);
 
-/// What leads from values of a capture to ids of documents. `query` goes from $1, an array of `value_type`,
-/// to texts.
+/// The function that leads from values of a capture to ids of documents. `query` goes from $1, an array of
+/// `value_type`, to texts.
 FunctionCode resolver_function(const std::string& name, const std::string& value_type,
                                const std::string& query);
 
 /// "lockstep.resolve_c0fc51bdc3f3f43d(bigint[])"; `schema` is quoted.
 std::string signature(const std::string& schema, const FunctionCode& function);
 
-/// Makes the function, or replaces the one of its name, and revokes it from everybody but its owner.
+/// Makes the function, or replaces the one of its name, and revokes it from every role but its owner.
 std::string create_function_sql(const std::string& schema, const FunctionCode& function);
 
 /// Whether the database has the function as create_function_sql() makes it.

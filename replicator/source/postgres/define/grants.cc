@@ -115,7 +115,8 @@ class Rights {
         "has_table_privilege(" + oid + "::oid, 'select')");
   }
 
-  // The readers of a view need no right on what it reads with the rights of its owner, but on the rest.
+  // The readers of a view need no right on the objects that it reads with the rights of its owner, but on the
+  // rest.
   void below_view(const IndexDesign& index) {
     for (const unsigned relation : index.reads.read_as_invoker) {
       if (relation >= kFirstOwnOid) select_on(relation);

@@ -1,4 +1,4 @@
-// The rights that the role of `lockstep run` needs, and no others: to read the views and to use lockstep's
+// The rights that the role of `lockstep run` needs, and no others: to read the views and to use Lockstep's
 // schema.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace lockstep {
 std::vector<std::string> grants_for_run(PostgresTransaction& transaction, const PipelineDesign& design,
                                         const std::string& role);
 
-/// The GRANT statements that the current user still needs. REQUIRES: lockstep's schema exists.
+/// The GRANT statements that the current user still needs. REQUIRES: Lockstep's schema exists.
 std::vector<std::string> missing_grants(PostgresTransaction& transaction, const PipelineDesign& design);
 
 }  // namespace lockstep

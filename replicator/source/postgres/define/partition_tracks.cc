@@ -21,7 +21,7 @@ bool has_word(std::string text, std::string_view word) {
   return text.find(word) != std::string::npos;
 }
 
-// Whether it has something to compare a null with.
+// Whether it has a value to compare a null with.
 bool handles_null(const std::string& sql) {
   return has_word(sql, "null") || has_word(sql, "coalesce") || has_word(sql, "distinct");
 }
@@ -124,7 +124,7 @@ class Search {
     return by_keys == Leads::kToAllWithValues ? Leads::kToFewer : by_keys;
   }
 
-  // `keys` need no value where `row` tells that there is none.
+  // `keys` need no value if `row` shows that there is none.
   static Leads best_without_values(const TrackConfig& config) {
     return handles_null(config.row) && handles_null(config.keys) ? Leads::kToFewer : Leads::kToAll;
   }
@@ -133,7 +133,7 @@ class Search {
     return !columns_at(partition.expressed, place).empty();
   }
 
-  // Whether they go from a row to others by what the partition has in common.
+  // Whether they go from a row to others by the partition's common columns.
   Leads keys_lead(Track& track, const ViewPartition& partition, const PostgresRelation& table) {
     if (!track.keys) track.keys = links_of(track, table);
     if (track.keys->tables.empty()) return Leads::kNotKnown;
@@ -157,7 +157,7 @@ class Search {
     return Leads::kToFewer;
   }
 
-  // --- what the server knows of a track's SQL ---
+  // --- the server's knowledge of a track's SQL ---
 
   static bool is_column(const TrackConfig& track, const PostgresRelation& table) {
     return std::any_of(table.columns.begin(), table.columns.end(), [&](const PostgresColumn& column) {
@@ -181,7 +181,7 @@ class Search {
     return own == reads->tables.end() ? columns : own->second.columns;
   }
 
-  // Without tables: nobody can tell.
+  // Without tables: unknown.
   ViewLinks links_of(const Track& track, const PostgresRelation& table) const {
     const DescribedCapture capture = describe_capture(transaction_, table, *track.config);
     if (!capture.capture) return {};
@@ -226,7 +226,7 @@ class Search {
     return list;
   }
 
-  // --- what to do ---
+  // --- remedies ---
 
   std::string remedy(const ViewPartition& partition, std::size_t place, const PostgresRelation& table) const {
     const std::string track = "add [[index.track]] table = \"" + table.name + "\"";
@@ -248,7 +248,7 @@ class Search {
     for (const int column : partition.anchors.at(place)) {
       if (!nullable.contains(column)) present = table.column(column)->quoted;
     }
-    // A part of what they have in common leads to more rows, never to fewer.
+    // A part of their common columns leads to more rows, never to fewer.
     const std::string column =
         present.empty() ? table.column(*partition.anchors.at(place).begin())->quoted : present;
     std::string text =

@@ -1,4 +1,4 @@
-// Whether tracks follow what a view computes over rows of other documents: a rank, a running number, the
+// Whether tracks follow a view's computations over rows of other documents: a rank, a running number, the
 // first of a group. A track that leads from a changed row to its own document alone leaves the others as they
 // were.
 #pragma once
@@ -15,7 +15,7 @@ namespace lockstep {
 
 /// A table whose rows change the documents of others, to which no track of it leads.
 struct UntrackedPartition {
-  bool is_certain = true;  ///< false: a track takes another column, from which nobody can tell
+  bool is_certain = true;  ///< false: a track takes another column, and nothing can be concluded from it
   int line = 0;            ///< of a track of the table
   std::string message;
   std::string remedy;

@@ -135,7 +135,7 @@ class Planner {
             statements("add_capture", added));
   }
 
-  // What the outbox still has of a dropped capture leads nowhere. The indices that followed it are written
+  // The outbox's remaining rows of a dropped capture lead nowhere. The indices that followed it are written
   // again, because their tracks have changed.
   void drop_captures() {
     for (const AppliedCapture& capture : in_.applied.captures) {

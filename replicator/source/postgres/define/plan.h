@@ -1,5 +1,4 @@
-// The difference between what a configuration wants and what a database has, as statements in the order in
-// which they must run.
+// The difference between a configuration and a database, as statements in the order in which they must run.
 #pragma once
 
 #include <functional>
@@ -26,10 +25,10 @@ struct ChangedTable {
 };
 
 struct DefinitionPlan {
-  std::vector<PlanStep> preparation;  ///< rows and functions; they lock nobody else's table
+  std::vector<PlanStep> preparation;  ///< rows and functions; they lock no table of others
   std::vector<ChangedTable> changed;  ///< to be tried out after the preparation
   std::vector<std::string> locks;     ///< `lock table …` for the tables whose triggers come or go
-  std::vector<PlanStep> triggers;     ///< triggers, then what is no longer needed
+  std::vector<PlanStep> triggers;     ///< triggers, then the removal of unneeded parts
 
   bool empty() const { return preparation.empty() && triggers.empty(); }
 };
@@ -41,7 +40,7 @@ struct PlanInput {
   const PipelineDesign& design;
   const AppliedObjects& applied;
   const std::set<std::string>& filled;  ///< SourceDefinition::note_filled()
-  /// The next id of lockstep's table "pipeline", "index" or "capture".
+  /// The next id of Lockstep's table "pipeline", "index" or "capture".
   std::function<int(const std::string&)> next_id;
 };
 

@@ -29,7 +29,7 @@ class Preflight {
   Preflight(PostgresTransaction& transaction, const Config& config)
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
-  /// Empty until check() has looked at it, and where nothing may be trusted.
+  /// Empty until check() has looked at it, and if nothing may be trusted.
   const PipelineDesign& design() const { return design_; }
 
   std::vector<Finding> check() {
@@ -92,7 +92,7 @@ class Preflight {
     return true;
   }
 
-  // False: nothing in lockstep's schema can be trusted.
+  // False: nothing in Lockstep's schema can be trusted.
   bool check_schema() {
     has_schema_ = has_own_tables(transaction_, config_.source.schema);
     if (!has_schema_) return true;
@@ -113,7 +113,7 @@ class Preflight {
     return true;
   }
 
-  // Where changes are lost, check_triggers() says so.
+  // If changes are lost, check_triggers() reports it.
   void warn_of_differences() {
     if (!applied_.pipeline) return;
     if (is_older_) {
@@ -129,8 +129,8 @@ class Preflight {
 
   // --- rights ---
 
-  // False: nothing may be run here that belongs to somebody else. The role of `run` makes nothing, and is
-  // only warned of what is less than everything.
+  // False: no code that belongs to another role may be run here. The role of `run` makes nothing, and is only
+  // warned of anything less than everything.
   bool check_trust(const Config& config) {
     const std::vector<LentRight> lent = lent_rights(transaction_, config);
     if (lent.empty()) return true;
@@ -147,8 +147,8 @@ class Preflight {
     return !is_everything;
   }
 
-  // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which may do
-  // what `run` does. Anybody else counts as the role of `run`, which need not see everything: the role of
+  // The owner of Lockstep's schema, or a user who finds none, counts as the role of `apply`, which has the
+  // rights of `run`. Any other role counts as the role of `run`, which need not see everything: the role of
   // `apply` has seen it.
   void check_rights() {
     if (!has_schema_ || owns_schema_) {
@@ -265,7 +265,7 @@ class Preflight {
     }
   }
 
-  // Says nothing about a table that is not applied yet, because `apply` makes its triggers.
+  // Does not report a table that is not applied yet, because `apply` makes its triggers.
   void check_triggers(const TableDesign& table) {
     if (!applied_.pipeline) return;
     std::map<unsigned, int> complete;

@@ -1,5 +1,5 @@
-// What `check` finds in PostgreSQL before anything runs: what keeps lockstep from working, and what it cannot
-// vouch for. Changes nothing.
+// The findings of `check` in PostgreSQL before anything runs: obstacles to Lockstep, and points that it
+// cannot check. Changes nothing.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace lockstep {
 
-/// The findings in the order in which people should mend them: the server, the configuration, rights, rows.
+/// The findings in the order in which people should fix them: the server, the configuration, rights, rows.
 /// The current user may be the role of `apply` or, once the pipeline is applied, the role of `run`. Throws
-/// Error when the connection is lost. REQUIRES: `session` has no transaction open.
+/// Error if the connection is lost. REQUIRES: `session` has no transaction open.
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// What a query of the configuration reads, by its tree. The server shows the tree of views alone, so the
+// The reads of a query of the configuration, by its tree. The server shows the tree of views alone, so the
 // query becomes a temporary view for a moment, which is rolled back.
 #pragma once
 

@@ -16,7 +16,7 @@ std::string prepare_probe(const std::string& query, const std::string& value_typ
   return "prepare lockstep_resolver_probe(" + value_type + "[]) as " + query;
 }
 
-// What the server says against a query with the parameter $1. Needs no right on what the query reads.
+// The server's objection to a query with the parameter $1. Needs no right on the tables that the query reads.
 std::optional<Complaint> refusal_of(PostgresTransaction& transaction, const std::string& query,
                                     const std::string& value_type) {
   std::optional<Complaint> refusal = complaint_about(transaction, prepare_probe(query, value_type));

@@ -15,7 +15,7 @@ struct ResolverRequest {
   TypeFamily value_family;
   std::string column;       ///< the view's column that has the value; empty: its _id
   std::string keys;         ///< the user's query; may be empty
-  std::string schema_name;  ///< lockstep's, not quoted
+  std::string schema_name;  ///< Lockstep's, not quoted
 };
 
 struct Resolver {
@@ -23,14 +23,14 @@ struct Resolver {
   bool through_view = false;      ///< it asks the view itself
   std::string fault;              ///< why there is no resolver; empty: there is one
   bool is_missing_right = false;  ///< the fault is that the current user lacks a right
-  std::string warning;            ///< what it may miss; may be empty
+  std::string warning;            ///< changes that it may miss; may be empty
   std::string remedy;             ///< for the fault or the warning
 };
 
 /// A query as a part of another one: without the semicolon at its end.
 std::string without_semicolon(const std::string& query);
 
-/// The resolver for what a track says: its own query, a column of the view, or nothing.
+/// A track's resolver: its own query, a column of the view, or nothing.
 Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request);
 
 }  // namespace lockstep

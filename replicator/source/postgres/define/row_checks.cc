@@ -45,7 +45,7 @@ class RowChecks {
         {Finding::Severity::kWarning, std::move(place), std::move(message), std::move(remedy)});
   }
 
-  // Runs a look at rows; false: it did not succeed. Says so when the time is over or the server complains. A
+  // Runs a look at rows; false: it did not succeed. Reports it if the time is over or the server complains. A
   // missing right is a finding already.
   bool look(const IndexDesign& index, const std::string& place, const std::string& what,
             const std::vector<std::string>& statements,
@@ -60,7 +60,7 @@ class RowChecks {
     return false;
   }
 
-  // What a function reads that the view calls is in no list of grants.
+  // The reads of a function that the view calls are in no list of grants.
   void check_rights_of_functions(const IndexDesign& index, const std::vector<std::string>& statements) {
     const std::optional<Complaint> complaint = complaint_about(transaction_, statements, [](const auto&) {});
     if (!complaint || !complaint->is_missing_right()) return;
@@ -77,7 +77,7 @@ class RowChecks {
           "of `lockstep run`, or let the function be security definer");
   }
 
-  // What is there for an application's session and not for ours is found through the search_path.
+  // Objects of an application's session that are not there for ours are found through the search_path.
   std::string remedy(const IndexDesign& index, const Complaint& complaint) {
     constexpr std::string_view kUndefined[] = {"42P01", "42883", "42704", "3F000"};
     if (std::find(std::begin(kUndefined), std::end(kUndefined), complaint.sqlstate) == std::end(kUndefined))
@@ -117,7 +117,7 @@ class RowChecks {
          });
   }
 
-  // Whether rows become JSON: the planner leaves out what nobody asks for.
+  // Whether rows become JSON: the planner leaves out unused columns.
   void check_rendering(const IndexDesign& index) {
     const std::vector<std::string> statements = {
         "set local enable_seqscan = on",
@@ -131,7 +131,7 @@ class RowChecks {
   }
 
   void check_searches(const IndexDesign& index) {
-    // Whole rows: the planner leaves out a subquery that nobody asks for.
+    // Whole rows: the planner leaves out an unused subquery.
     const std::string by_id = "select v.* from " + index.view + " as v where v._id = any($1)";
     const std::string rendering = "rendering documents of view " + index.view + " by their _id";
     explain(index, index.line, rendering, by_id, index.id_type,
@@ -170,7 +170,7 @@ class RowChecks {
     for (const auto& [table, remedy] : scanned) warn(place, what + " reads the whole of " + table, remedy);
   }
 
-  // The plan for whatever values: with sequential scans off, the planner takes one only if it must.
+  // The plan for any values: with sequential scans off, the planner takes one only if it must.
   void explain(const IndexDesign& index, const std::string& place, const std::string& what,
                const std::string& query, const std::string& type,
                const std::function<void(const nlohmann::json&)>& on_plan) {
@@ -185,12 +185,12 @@ class RowChecks {
          [&](const pqxx::result& result) {
            on_plan(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"));
          });
-    // Fails when the look ended before the statement was prepared.
+    // Fails if the look ended before the statement was prepared.
     complaint_about(transaction_, std::string(kForgetProbe));
   }
 
   // Whether a node reads all of its table. Without a condition that compares, an index scan does so too, and
-  // with one that says nothing of the index's first column it reads all of the index.
+  // with one that does not concern the index's first column it reads all of the index.
   bool reads_all(const nlohmann::json& plan) {
     if (!plan.contains("Relation Name")) return false;
     const std::string node = plan.at("Node Type");
@@ -203,7 +203,7 @@ class RowChecks {
            !enters(plan.value("Schema", ""), by_index.value("Index Name", ""), condition);
   }
 
-  // Whether the condition names the first column of the index, where that decides what is read.
+  // Whether the condition names the first column of the index, if that decides how much is read.
   bool enters(const std::string& schema, const std::string& index, const std::string& condition) {
     const pqxx::result first = transaction_.run_once(postgres_sql("first_column_of_tree"), schema, index);
     return first.empty() ||
@@ -231,10 +231,10 @@ class RowChecks {
       if (!big.empty()) {
         const std::string alias = plan.value("Alias", "");
         const std::string column = sought_column(alias, conditions);
-        // What it joins says nothing where it looks for the values that are asked for.
+        // Its joins do not matter if it looks for the values that are asked for.
         std::string asked = asked_expression(alias, plan.value("Filter", ""));
         if (asked.empty()) asked = asked_of_join(alias, conditions);
-        // The planner reads all of it by choice: what it compares has an index.
+        // The planner reads all of it by choice: the compared columns have an index.
         if (asked.empty() && !column.empty() && has_index(schema, relation, column))
           return scans_below(plan, conditions, scanned);
         const std::string create = "create index on " + std::string(big[0][0].c_str()) + " (";
@@ -263,8 +263,8 @@ class RowChecks {
     for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, conditions, scanned);
   }
 
-  // Finds values that a track takes as ids and that never are one, such as a key where the view makes a text
-  // of it.
+  // Finds values that a track takes as ids and that never are one, such as a key of which the view makes a
+  // text.
   void check_values(const IndexDesign& index) {
     for (const TrackDesign& track : index.tracks) {
       if (!track.resolver_query.empty() || track.of_part) continue;

@@ -1,5 +1,5 @@
-// What the rows of a database say against a design: documents without an _id or with the same, searches that
-// read whole tables, values that are no _id. Each look at rows takes a few seconds at most.
+// Objections of a database's rows to a design: documents without an _id or with the same, searches that read
+// whole tables, values that are no _id. Each look at rows takes a few seconds at most.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace lockstep {
 
-/// Reads some rows of each view, as check_rows() does, and adds what keeps them from becoming documents to
-/// `findings`. Changes settings of the transaction. Throws Error when the connection is lost.
+/// Reads some rows of each view, as check_rows() does, and adds the obstacles to their becoming documents to
+/// `findings`. Changes settings of the transaction. Throws Error if the connection is lost.
 void check_documents(PostgresTransaction& transaction, const PipelineDesign& design,
                      std::vector<Finding>& findings);
 
-/// Adds what it finds to `findings`. Changes settings of the transaction. Throws Error when the connection is
+/// Adds its findings to `findings`. Changes settings of the transaction. Throws Error if the connection is
 /// lost.
 void check_rows(PostgresTransaction& transaction, const PipelineDesign& design,
                 std::vector<Finding>& findings);

@@ -208,7 +208,7 @@ std::string PostgresSchemaReader::look_at(PostgresTransaction& transaction, cons
   return shapes.empty() ? "no row has a value yet" : "";
 }
 
-// Those of the views that it reads, too: their columns may be joined, whatever gives them.
+// Those of the views that it reads, too: their columns may be joined, whatever their source.
 void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned view, Entries entries,
                                      ViewShape& shape) {
   const ViewJoins joins = read_joins(transaction, view);
@@ -232,7 +232,7 @@ void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned 
   }
 }
 
-// A table that is read where the links do not show it, in a part that nobody can follow, is not reached.
+// A table that is read in a place unknown to the links, in a part that cannot be followed, is not reached.
 void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const ViewLinks& links,
                                      ViewShape& shape) {
   std::set<std::string> seen;

@@ -1,4 +1,4 @@
-// The tables of a PostgreSQL database, their keys, and what a view makes of them.
+// The tables of a PostgreSQL database, their keys, and a view's use of them.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ class PostgresSchemaReader final : public SchemaReader {
   GraphColumn column_of(PostgresTransaction& transaction, const PostgresColumn& column);
   ValueKind kind_of(PostgresTransaction& transaction, unsigned type_oid);
   void require_trust(PostgresTransaction& transaction, const std::string& view);
-  /// What its values are, if they are JSON; returns why nobody can tell.
+  /// The kind of its values, if they are JSON; returns why it is unknown.
   static std::string look_at(PostgresTransaction& transaction, const std::string& relation,
                              GraphColumn& column);
   using Entries = std::map<unsigned, int> ViewJoins::*;

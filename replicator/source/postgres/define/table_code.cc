@@ -40,8 +40,8 @@ bool is_exact(const PostgresColumn& column) {
          std::find(std::begin(kExact), std::end(kExact), column.type_oid) != std::end(kExact);
 }
 
-// T4: whether the triggers run nothing that looks a name up in the search_path. What makes a key of several
-// columns does, and the functions that ask whether the outbox is full.
+// T4: whether the triggers run nothing that looks a name up in the search_path. Code that makes a key of
+// several columns does, and the functions that ask whether the outbox is full.
 bool names_are_qualified(const PipelineDesign& design, const TableDesign& table) {
   if (design.max_outbox_size || table.relation.primary_key().size() > 1) return false;
   const auto is_computed = [](const PostgresColumn& column) { return column.computed_on_read; };

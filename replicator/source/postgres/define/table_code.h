@@ -1,4 +1,4 @@
-// From what is to be captured of a table to the code of its triggers.
+// From a table's captures to the code of its triggers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// `capture_ids` are the ids of the design's captures; `schema` is lockstep's, quoted.
+/// `capture_ids` are the ids of the design's captures; `schema` is Lockstep's, quoted.
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
                          const std::vector<int>& capture_ids);
 
@@ -17,8 +17,8 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
 bool captures_own_types(const PipelineDesign& design, const TableDesign& table);
 
 /// The settings that a table's trigger functions run with (FunctionCode::settings). The first costs a writer
-/// an eighth of what a single-row update adds, each other one a fortieth, so there are none where none could
-/// matter (triggers.h, T4).
+/// an eighth of a single-row update's cost, each other one a fortieth, so there are none if none could matter
+/// (triggers.h, T4).
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table);
 
 /// Those of the function that follows the table's parts (triggers.h, T6).

@@ -22,7 +22,7 @@ void TemporalKeys::check_view(const IndexDesign& index) {
   try {
     links = read_links(transaction_, index.view_oid, index.id_column);
   } catch (const NodeTreeError&) {
-    return;  // the design says so
+    return;  // the design reports it
   }
   for (const ViewLink& link : links.links) {
     for (const auto& [some, other] : link.columns)

@@ -1,6 +1,6 @@
 // Temporal foreign keys (PostgreSQL 18): `foreign key (room_id, period during)`. Rows of the other table
-// cover the period together, each a part of it. Where a view or a track compares the two periods by `=`, it
-// finds none of them, and nothing is wrong with the documents but that they are empty.
+// cover the period together, each a part of it. If a view or a track compares the two periods by `=`, it
+// finds none of them, and the documents' only fault is that they are empty.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ class TemporalKeys {
   /// REQUIRES: `transaction` and `findings` outlive this.
   TemporalKeys(PostgresTransaction& transaction, std::vector<Finding>& findings);
 
-  /// Add an error for two periods of one key that are compared by `=`: by the view, by what the track finds
-  /// documents by, or by its `keys`, which are the view `query` for a moment. REQUIRES: the view is there.
+  /// Add an error for two periods of one key that are compared by `=`: by the view, by the track's search for
+  /// documents, or by its `keys`, which are the view `query` for a moment. REQUIRES: the view is there.
   void check_view(const IndexDesign& index);
   void check_track(const TrackDesign& track, const CaptureDesign& capture);
   void check_keys(const TrackDesign& track, unsigned query);

@@ -85,8 +85,7 @@ class RowImage {
     return conditions.empty() ? "true" : joined(conditions, " and ");
   }
 
-  // The array of values to note when o became n, for each capture: null when the update does not count for
-  // it.
+  // The array of values to note when o became n, for each capture: null if the update does not count for it.
   std::vector<std::string> keys_of_update() const {
     std::vector<std::string> keys;
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
@@ -131,7 +130,7 @@ std::string row_of_value() {
          ")) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000";
 }
 
-// What every template of a body has.
+// The common filling of every body's template.
 Filling filling_of(const TriggerCode& code) {
   Filling filling;
   filling.holes["schema"] = code.schema;
@@ -149,8 +148,8 @@ Filling filling_of(const CaptureCode& capture, std::size_t position) {
   return filling;
 }
 
-// A query of the values of one capture in the rows of transition tables. It names what that capture needs and
-// nothing else.
+// A query of the values of one capture in the rows of transition tables. It names the columns of that capture
+// and nothing else.
 std::string keys_in(const TriggerCode& code, std::size_t capture,
                     const std::vector<std::string_view>& tables) {
   TriggerCode alone = code;
@@ -241,7 +240,7 @@ std::string truncate_body(const TriggerCode& code) {
   return fill_template(postgres_sql("capture_truncate"), body);
 }
 
-// The letters of a name that need no quotes, for people to read; it does not tell names apart.
+// The letters of a name that need no quotes, for people to read; not unique.
 std::string plain(std::string_view text, std::size_t limit) {
   std::string plain;
   for (const char c : text) {

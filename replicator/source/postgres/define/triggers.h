@@ -1,9 +1,9 @@
-// The code of the triggers that capture changes: text, made from what is to be captured.
+// The code of the triggers that capture changes: text, made from the captures.
 //
 // A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
 // because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
 // function of static PL/pgSQL, which sees the changed rows as transition tables and writes the captured
-// values, old and new, into the outbox. sql/capture.sql has their text; what comes out is in
+// values, old and new, into the outbox. sql/capture.sql has their text; the result is in
 // tests/unit/source/postgres/define/golden/blog.sql.
 //
 // T1. An update is left out only if no counted column, no captured value and no part of the key has changed,
@@ -15,13 +15,13 @@
 //     a million rows that must not turn quadratic. A full join has no other way.
 //
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
-//     security definer and qualify names, types and operators. They have a fixed search_path besides, unless
-//     all they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
-//     values depend on is fixed as lockstep's own session has it (session/value_settings.h).
+//     security definer and qualify names, types and operators. They also have a fixed search_path, unless all
+//     they run is the server's own: no expression, no type of an extension, no limit of the outbox. The
+//     settings on which values depend are fixed as in Lockstep's own session (session/value_settings.h).
 //
-// T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
-//     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
-//     that block, so it takes no transaction id.
+// T5. No change of a table, a type or a function makes a writer fail. Code that looks at rows is in a block
+//     that may fail; then the values of all changed rows are noted, or the whole table. The inserts are
+//     outside of that block, so it takes no transaction id.
 //
 // T6. No trigger fires when a part of a table (a partition, an inheriting table) is attached, detached or
 //     dropped. A function of each table, `capture_parts`, compares its parts with those that it had
@@ -29,11 +29,11 @@
 //     ran `apply`, so it touches no part that belongs to another role than the table.
 //
 // Most statements change one row. They take a path without joins: a loop over the pairs of old and new rows
-// that ends at the second one, and the insert. tests/bench/trigger_instructions.py counts its instructions
-// beside the least that is possible. Tried and no better: deciding inside the insert whether there is one row
+// that ends at the second one, and the insert. tests/bench/trigger_instructions.py compares its instructions
+// with the least that is possible. Tried and no better: deciding inside the insert whether there is one row
 // (the insert would be in the block of T5), `exists (… offset 1)` instead of the loop (8,000 instructions of
 // 160,000 more), a row trigger (a third less for one row, five times as much for a million), comparing by
-// operators instead of images (7,000 less, and wrong for what is equal and looks different). A look into the
+// operators instead of images (7,000 less, and wrong for equal values that look different). A look into the
 // catalog before each statement, instead of the block of T5, would know nothing of functions and of values.
 #pragma once
 
@@ -48,7 +48,7 @@ struct CaptureCode {
   int id = 0;
   bool is_key = false;     ///< the value is the table's primary key
   std::string expression;  ///< over one row, which goes by the table's own name
-  /// The columns, quoted, of which one must change for an update to count. None: every update counts.
+  /// The columns, quoted: an update counts if one of them changes. None: every update counts.
   std::optional<std::vector<std::string>> counted;
   bool whole_row = false;      ///< with `counted`: of any column, also of one that is added later
   bool is_expression = false;  ///< more than columns, so it may fail on a row
@@ -61,7 +61,7 @@ struct KeyColumn {
 };
 
 struct TriggerCode {
-  std::string schema;          ///< lockstep's, quoted
+  std::string schema;          ///< Lockstep's, quoted
   std::string alias;           ///< the table's own name, quoted
   std::vector<KeyColumn> key;  ///< the primary key; empty: there is none
   std::vector<CaptureCode> captures;
@@ -81,10 +81,10 @@ int event_type(TriggerEvent event);
 /// The body of the trigger function.
 std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 
-/// The body of the function that says why the triggers of `relation` take the fallback of T5.
+/// The body of the function that reports why the triggers of `relation` take the fallback of T5.
 std::string check_body(const TriggerCode& code, const std::string& relation);
 
-/// The body of the function of T6. `schema_name` is lockstep's, not quoted.
+/// The body of the function of T6. `schema_name` is Lockstep's, not quoted.
 std::string parts_body(const TriggerCode& code, std::string_view schema_name, int pipeline,
                        const std::string& relation);
 

@@ -28,7 +28,7 @@ std::string oids_literal(const Oids& oids) {
   return "{" + list + "}";
 }
 
-// Adds what a statement that prepared() made reads: it is parsed and never run.
+// Adds the reads of a statement that prepared() made: it is parsed and never run.
 void add_read(PostgresTransaction& transaction, const std::string& schema_name, const std::string& prepare,
               Oids& oids) {
   const std::string relations =
@@ -41,7 +41,7 @@ void add_read(PostgresTransaction& transaction, const std::string& schema_name, 
   if (!complaint) transaction.execute(kForgetTrustProbe);
 }
 
-// Such a value is read from the table alone, so nobody has to ask the server what it reads.
+// Such a value is read from the table alone, so the server need not be asked what it reads.
 bool is_column(const PostgresRelation& table, const std::string& row) {
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const PostgresColumn& column) {
     return column.quoted == row && !column.computed_on_read;
@@ -119,7 +119,7 @@ std::string joined(const std::set<std::string>& names) {
   return list;
 }
 
-// Who shall have the schema, not quoted.
+// The schema's new owner, not quoted.
 std::string heir(PostgresTransaction& transaction, const Config& config) {
   const std::string owner = text(
       transaction,

@@ -1,10 +1,11 @@
-// Whose code lockstep runs, and whether its owner would get rights by it.
+// Whose code Lockstep runs, and whether its owner would get rights by it.
 //
 // A table, a view or a type brings code along: functions in a view, a policy or a cast. PostgreSQL runs that
-// code with the rights of whoever reads the table, and a trigger's function reads it with the rights of the
-// function's owner. So whoever makes such a function, or reads such a view, lends its rights to the owners of
-// what is read. `check`, `plan` and `apply` therefore go on only when the session has no right that these
-// owners lack. They ask the catalog alone, before anything is planned or run (docs/security.md).
+// code with the reader's rights, and a trigger's function reads the table with the rights of the function's
+// owner. So a role that makes such a function, or reads such a view, lends its rights to the owners of the
+// tables and views that are read. `check`, `plan` and `apply` therefore continue only if the session has no
+// right that these owners lack. They ask the catalog alone, before they plan or run anything
+// (docs/security.md).
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 
 namespace lockstep {
 
-/// A right that this session would lend to somebody.
+/// A right that this session would lend to another role.
 struct LentRight {
   std::string object;  ///< "table blog.users", which belongs to
   std::string owner;   ///< this role, quoted as the next one
@@ -25,7 +26,8 @@ struct LentRight {
   std::string right;   ///< "is a superuser", "has the rights of admin"
 };
 
-/// What this session would lend to the owners of what the configuration's views and tracks read.
+/// The rights that this session would lend to the owners of objects read by the configuration's views and
+/// tracks.
 std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const Config& config);
 
 /// The same for one query with the parameter $1, an array of `value_type`. Empty also for one that the server
@@ -36,18 +38,18 @@ std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const std::
 /// "shop, the owner of table blog.users, could run code with the rights of postgres, which is a superuser"
 std::string in_words(const LentRight& lent);
 
-/// in_words() for each, and what to do.
+/// in_words() for each, and the remedy.
 Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
 
-/// The steps that give lockstep's schema and everything in it to the one owner of all tracked tables, or to
-/// the schema's owner where that lends nothing: for a session that lends rights. Empty: nothing there belongs
-/// to anybody else. Throws UsageError when the tables have several owners, or when that owner could not go on
-/// with what it is given.
+/// The steps that give Lockstep's schema and everything in it to the one owner of all tracked tables, or to
+/// the schema's owner if that lends nothing: for a session that lends rights. Empty: nothing there belongs to
+/// another role. Throws UsageError if the tables have several owners, or if that owner could not work with
+/// what it is given.
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config);
 
 /// The step that gives the schema, also one that is still to be made, and everything in it to the one owner
 /// of all tracked tables, for a session of another role that is a member of it. Else the owner could neither
-/// apply nor remove what belongs to its tables. None: all belongs to that owner, or the session's role cannot
+/// apply nor remove the objects of its tables. None: all belongs to that owner, or the session's role cannot
 /// or need not give it.
 std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Config& config);
 

@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-// pg_sleep() sleeps for whole milliseconds, of what is left until its end, rounded up. What is left is not
+// pg_sleep() sleeps for whole milliseconds, of the time left until its end, rounded up. That time is not
 // exact, so 1 ms mostly took 2. (pg_sleep in PostgreSQL's src/backend/utils/adt/misc.c)
 constexpr std::chrono::microseconds kBelowWholeMilliseconds{100};
 
@@ -71,7 +71,7 @@ bool PostgresChangeLog::may_have_changed(const Position& position) {
   return session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
 }
 
-// Whatever was committed makes another snapshot current.
+// Any commit makes another snapshot current.
 bool PostgresChangeLog::await_change(const Position& position, std::chrono::milliseconds check_every,
                                      std::chrono::milliseconds at_most) {
   using Seconds = std::chrono::duration<double>;

@@ -1,5 +1,5 @@
-// The stream of changes on PostgreSQL: positions are differences of snapshots, and the outbox says what
-// changed between them.
+// The stream of changes on PostgreSQL: positions are differences of snapshots, and the outbox has the changes
+// between them.
 #pragma once
 
 #include <memory>
@@ -52,7 +52,7 @@ class PostgresChangeLog final : public ChangeLog {
   const std::string purpose_;
   SharedRendering sharing_;
   PostgresDueFinder finder_;
-  bool changed_ = false;                      // await_change() has said so, and nobody has read since
+  bool changed_ = false;                      // await_change() has reported it, and nothing was read since
   std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first save_within() on
 };
 

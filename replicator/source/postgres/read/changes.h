@@ -1,4 +1,4 @@
-// Reads the outbox: what changed between two snapshots, in chunks.
+// Reads the outbox: the changes between two snapshots, in chunks.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace lockstep {
 
-/// What a snapshot sees.
+/// The state that a snapshot sees.
 struct PostgresSeen {
   std::string snapshot;
-  /// A position in the WAL behind every commit that it sees; none: the server does not tell.
+  /// A position in the WAL behind every commit that it sees; none: the server does not show it.
   std::optional<std::string> wal;
-  bool is_durable = false;  ///< all of these commits are; false: nobody knows yet
+  bool is_durable = false;  ///< all of these commits are; false: not known yet
   std::optional<std::int64_t> epoch;
 };
 

@@ -1,4 +1,4 @@
-// lockstep.dead_letter for people: looks through what Elasticsearch refused, and forgets it.
+// lockstep.dead_letter for people: looks through refused documents, and forgets them.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ class PostgresDeadLetterBox final : public DeadLetterBox {
   std::int64_t discard(const DeadLetterFilter& filter) override;
 
  private:
-  /// Runs a statement in which `{matching}` stands for the condition; its own parameters are $6 and on.
+  /// Runs a statement in which `{matching}` is replaced by the condition; its own parameters are $6 and on.
   template <typename... Parameters>
   pqxx::result run(std::string_view doing, std::string_view statement, const DeadLetterFilter& filter,
                    const Parameters&... parameters);

@@ -1,4 +1,4 @@
-// Dead letters inside of the leader's transaction: which are new, and what the checkpoint changes of them.
+// Dead letters inside of the leader's transaction: which are new, and the checkpoint's changes of them.
 #pragma once
 
 #include <cstddef>

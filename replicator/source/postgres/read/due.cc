@@ -59,7 +59,7 @@ bool is_any_row_changed(const PostgresIndex& index, const std::vector<CapturedCh
 
 }  // namespace
 
-/// A change, or what changes have in common whose documents are found together.
+/// A change, or the common part of changes whose documents are found together.
 struct PostgresDue::Found {
   DueNumber number;
   DueNumber last_before;  ///< the pages that the documents may join: up to this one
@@ -178,7 +178,7 @@ std::optional<DueNumber> PostgresDue::last_change(IndexId index) {
   return DueNumber{last[0][0].as<std::int64_t>()};
 }
 
-// Who finds them at the same time, such as a leader that is deposed, makes them due once more.
+// A process that finds them at the same time, such as a deposed leader, makes them due once more.
 bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search,
                        FoundDue& found) {
   const pqxx::result rows = transaction_.run(kFinding, postgres_sql("due_changes"), index.id.value,

@@ -1,4 +1,4 @@
-// What is due, as lockstep.due keeps it: changes and large transactions whose documents are still to be
+// The due work, as lockstep.due keeps it: changes and large transactions whose documents are still to be
 // found, and pages of documents.
 #pragma once
 
@@ -48,13 +48,12 @@ class PostgresDue {
   };
 
   /// Finds the documents of the oldest changes of `search`, as many as fit the memory, or of a part of a
-  /// large transaction, and makes pages of those that were on none before: the others join theirs.
-  /// Adds what is found to `found`. False: there were no changes. REQUIRES: the transaction is
-  /// kReadCommitted.
+  /// large transaction, and makes pages of those that were on none before: the others join theirs. Adds its
+  /// findings to `found`. False: there were no changes. REQUIRES: the transaction is kReadCommitted.
   bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search, FoundDue& found);
 
   /// Returns the indices of those that documents have joined since they were read: they are tried again.
-  /// REQUIRES: it sees what has been committed until then (kEachStatement, kReadCommitted).
+  /// REQUIRES: it sees the commits until then (kEachStatement, kReadCommitted).
   std::vector<IndexId> take_off(const std::vector<WrittenPage>& pages);
 
  private:

@@ -1,4 +1,4 @@
-// Finds the documents of due changes beside the tail, on a connection and in a thread of its own: for
+// Finds the documents of due changes alongside the tail, on a connection and in a thread of its own: for
 // hundreds of thousands of documents that takes a second.
 //
 // They come from a newer snapshot than the change. A document that no longer depends on the changed row
@@ -17,14 +17,14 @@ namespace lockstep {
 
 class PostgresDueFinder {
  public:
-  /// Connects when there is something to do.
+  /// Connects when there is work.
   PostgresDueFinder(const SourceConfig& source, const std::string& purpose) : session_(source, purpose) {}
-  /// Cancels what is being done; the next leader does it again.
+  /// Cancels the search; the next leader does it again.
   ~PostgresDueFinder();
   PostgresDueFinder(const PostgresDueFinder&) = delete;
   PostgresDueFinder& operator=(const PostgresDueFinder&) = delete;
 
-  /// As ChangeLog::find_due(). Throws Error; ViewError when it would fail again.
+  /// As ChangeLog::find_due(). Throws Error; ViewError if it would fail again.
   std::optional<FoundDue> advance(const PostgresPipeline& pipeline, const PostgresIndex& index);
 
  private:

@@ -22,7 +22,7 @@ class Search {
   Search(PostgresSession& session, const std::string& statement)
       : session_(session), statement_(statement), until_(std::chrono::steady_clock::now() + kSearchTime) {}
 
-  // Whether documents of these ids cannot be rendered. Throws PostgresError, a retryable one, also when the
+  // Whether documents of these ids cannot be rendered. Throws PostgresError, a retryable one, also if the
   // time is over.
   bool fails(const DocumentIds& ids) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - std::chrono::steady_clock::now());
@@ -67,7 +67,7 @@ ViewError naming_failing_row(PostgresSession& session, const PostgresIndex& inde
   try {
     failing = Search(session, statement).find(ids);
   } catch (const PostgresError&) {
-    // The view's own error says enough, and when the database does not answer now the next reading says so.
+    // The view's own error is enough, and if the database does not answer now the next reading reports it.
   }
   if (!failing) return error;
   Error::Parts parts = error.parts();

@@ -1,4 +1,4 @@
-// Finds the row that makes a view fail, so that whoever has to mend it need not look for it.
+// Finds the row that makes a view fail, so that the person who has to fix it need not look for it.
 #pragma once
 
 #include <string>

@@ -44,8 +44,8 @@ bool is_uuid(std::string_view text) {
   });
 }
 
-// The rows of `statement`; none when that takes longer. A resolver gives nothing before it has found
-// everything: PL/pgSQL keeps what "return query" gives until the end, and most orders need all rows.
+// The rows of `statement`; none if that takes longer. A resolver gives nothing before it has found
+// everything: PL/pgSQL keeps the rows of "return query" until the end, and most orders need all rows.
 std::optional<pqxx::result> run_briefly(PostgresTransaction& transaction, const Doing& doing,
                                         const std::string& statement, std::chrono::milliseconds time) {
   transaction.execute(doing,

@@ -16,7 +16,7 @@ constexpr std::string_view kJobTable = "job";
 const Doing kLoadingJobs("loading the jobs");
 const Doing kAddingJob("adding a job");
 
-// Otherwise the view would seem to be what cannot be read.
+// Otherwise the view would seem to be the unreadable part.
 void require_id_of_view(PostgresTransaction& transaction, const PostgresPipeline& pipeline, const Job& job) {
   const auto* const after = std::get_if<AfterDocument>(&job.position);
   const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),
@@ -97,7 +97,7 @@ void PostgresJobs::save(const JobProgress& progress) {
     transaction_.run(doing, "delete from {schema}.job where id = $1", progress.job.value);
     return;
   }
-  // A job with progress has begun, whatever its position.
+  // A job with progress has begun, at any position.
   transaction_.run(
       doing,
       "update {schema}.job set position = $2, done = done + $3, total = coalesce($4, total) where id = $1",

@@ -22,10 +22,10 @@ class PostgresJobs {
   PostgresJobs(PostgresTransaction& transaction, int pipeline)
       : transaction_(transaction), pipeline_(pipeline) {}
 
-  /// Adds a job over a whole index, unless one of its kind that nobody has begun exists: none then.
+  /// Adds a job over a whole index, unless one of its kind exists that has not begun: none then.
   std::optional<Job> add(IndexId index, JobKind kind, const std::string& reason);
 
-  /// Adds one, whatever exists.
+  /// Adds one, regardless of others.
   Job insert(IndexId index, JobKind kind, const std::string& reason);
 
   void begin(JobId job);

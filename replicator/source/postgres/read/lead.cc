@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kTaking = "becoming leader";
 constexpr int kMostChanges = 3;
 
-// How far the WAL is flushed. Where the server does not tell of it, transactions count how far it has come.
+// How far the WAL is flushed. If the server does not report it, transactions count how far it has come.
 constexpr const char* kTimelineOfWal = "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)";
 constexpr const char* kProgressOfWal = "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint";
 constexpr const char* kProgressWithoutWal = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
@@ -48,7 +48,8 @@ Epoch epoch_of(const pqxx::result& row, const char* doing) {
 
 bool PostgresLead::try_lead() {
   require_primary();
-  // Whoever changes the number again and again is not worth an endless loop: the caller tries again anyway.
+  // A process that changes the number again and again is not worth an endless loop: the caller tries again
+  // anyway.
   for (int i = 0; i < kMostChanges; ++i) {
     const Outcome outcome = attempt();
     if (outcome != Outcome::kKeyChanged) return outcome == Outcome::kLeading;

@@ -1,15 +1,16 @@
 // The lead on PostgreSQL: an advisory lock of the session, which ends with the connection and needs no open
 // transaction.
 //
-// Anybody who may connect can take an advisory lock. So a holder counts only if it may write the checkpoint.
-// When a stranger holds the lock, whoever wants to lead changes its number (checkpoint.lead_key).
+// Any role that may connect can take an advisory lock. So a holder counts only if it may write the
+// checkpoint. If a stranger holds the lock, a process that wants to lead changes its number
+// (checkpoint.lead_key).
 //
-// D1. At most one leads. Who has taken a number leads only if it is in force afterwards, read under the row's
-//     lock; and the number changes only under the row's lock, while nobody of lockstep's holds it.
+// D1. At most one leads. The holder of a number leads only if it is in force afterwards, read under the row's
+//     lock; and the number changes only under the row's lock, while no Lockstep holds it.
 //
-// D2. A lockstep that knows of one number only and this one do not lead together: whoever leads by another
-//     number holds that one too when it can, and stands by while one of lockstep's does. If a stranger gives
-//     it up later, the epoch is what keeps the two apart.
+// D2. A Lockstep that knows of one number only and this one do not lead together: a leader by another number
+//     holds that one too when it can, and stands by while one of Lockstep's does. If a stranger gives it up
+//     later, the epoch keeps the two apart.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class PostgresLead final : public Lead {
   PostgresLead(PostgresSession& session, const PostgresPipeline& pipeline)
       : session_(session), pipeline_(pipeline) {}
 
-  /// Throws Error, retryable, when the server is a standby. Logs who is none of lockstep's and held the lock.
+  /// Throws Error, retryable, if the server is a standby. Logs a holder of the lock that is not Lockstep's.
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;

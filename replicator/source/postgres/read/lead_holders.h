@@ -1,4 +1,4 @@
-// The sessions that hold the advisory lock of the lead, and whether they are lockstep's: any role that may
+// The sessions that hold the leader's advisory lock, and whether they are lockstep's: any role that may
 // connect to a database can take any advisory lock there.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// A holder, and which of the lead's numbers it holds.
+/// A holder, and which of the leader's numbers it holds.
 struct LeadLock {
   std::int64_t key = 0;
   LeadHolder holder;
@@ -20,7 +20,7 @@ struct LeadLock {
 /// `identity` is the pipeline's.
 std::vector<LeadLock> lead_locks(PostgresTransaction& transaction, const std::string& identity);
 
-/// Whether one of lockstep's holds one of them.
+/// Whether one of Lockstep's holds one of them.
 bool is_led(const std::vector<LeadLock>& locks);
 
 }  // namespace lockstep

@@ -38,10 +38,10 @@ void PostgresOutboxLimit::skip_pending() {
   transaction.commit();
 }
 
-// A transaction that leaves a change out holds the lock until it ends, and whoever gets the lock after it
-// sees what it wrote. None begins to leave changes out while the state is kResumed; whoever finds the outbox
-// full again needs the lock, too. So the snapshots of the comparisons, which are younger, see everything that
-// was left out.
+// A transaction that leaves a change out holds the lock until it ends, and the next holder of the lock sees
+// its writes. None begins to leave changes out while the state is kResumed; a transaction that finds the
+// outbox full again needs the lock, too. So the snapshots of the comparisons, which are younger, see
+// everything that was left out.
 bool PostgresOutboxLimit::resume() {
   if (!try_lock()) return false;
   if (state() != State::kResumed) {
@@ -75,7 +75,7 @@ void PostgresOutboxLimit::set_state(State state) {
                static_cast<int>(state));
 }
 
-// The lock has two numbers: lockstep's own and the oid of the sequence.
+// The lock has two numbers: Lockstep's own and the oid of the sequence.
 bool PostgresOutboxLimit::try_lock() {
   return session_
       .ask(kResuming,

@@ -1,4 +1,4 @@
-// What becomes of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql,
+// The fate of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql,
 // 0010_outbox_bound.sql): capture is enabled again, and comparisons make up for them.
 #pragma once
 
@@ -20,7 +20,7 @@ class PostgresOutboxLimit {
   /// Whether the triggers drop changes now.
   bool is_full();
 
-  /// Whether more is on disk than the limit allows, whatever of it is passed.
+  /// Whether more is on disk than the limit allows, passed or not.
   bool is_over_on_disk();
 
   /// Moves every pipeline to now, and adds comparisons of all their indices.
@@ -29,7 +29,7 @@ class PostgresOutboxLimit {
   /// Has the triggers write again. They stop when the outbox becomes full again. REQUIRES: is_full().
   void capture_again();
 
-  /// Makes up for what was dropped, as OutboxMaintenance::resume() does, once nobody drops anything any more.
+  /// Makes up for dropped changes, as OutboxMaintenance::resume() does, once no writer drops any more.
   bool resume();
 
   std::int64_t outbox_size();
@@ -39,8 +39,8 @@ class PostgresOutboxLimit {
   enum class State {
     kCapturing = 1,
     kFull = 2,      ///< the triggers drop changes
-    kResumed = 3,   ///< the triggers write again; nothing makes up for what they dropped
-    kEmptying = 4,  ///< as kCapturing; earlier versions of lockstep set it
+    kResumed = 3,   ///< the triggers write again; dropped changes are not made up for yet
+    kEmptying = 4,  ///< as kCapturing; earlier versions of Lockstep set it
   };
 
   State state();

@@ -35,13 +35,13 @@ void PostgresOutboxMaintenance::keep_small() {
 bool PostgresOutboxMaintenance::resume() {
   if (limit_.is_full()) {
     give_back(look());
-    // Nobody may ever read what is pending: a pipeline that nobody runs any more, for one.
+    // Pending changes may never be read: of a pipeline that no longer runs, for one.
     if (limit_.is_over_on_disk() && look().pending() > 0) {
       limit_.skip_pending();
       give_back(look());
     }
     if (limit_.is_over_on_disk()) return false;
-    // Comparisons make up for what is pending now. It is followed all the same.
+    // Comparisons make up for the changes pending now. They are followed all the same.
     for (Leaf& leaf : look().leaves) note_passed(leaf, leaf.bytes);
     limit_.capture_again();
   }
@@ -103,7 +103,7 @@ const PostgresOutboxMaintenance::Leaf* PostgresOutboxMaintenance::next_leaf(cons
   for (const Leaf& leaf : outbox.leaves) {
     if (!leaf.is_written && leaf.is_empty) return &leaf;
   }
-  // Without a free one, what is passed here can only be told apart once nobody begins to write here.
+  // Without a free one, passed rows can only be distinguished here if no writer begins here.
   if (!outbox.limit || written.pending() < *outbox.limit / kTurnShares) return nullptr;
   for (const Leaf& leaf : outbox.leaves) {
     if (!leaf.is_written && leaf.is_only_passed) return &leaf;
@@ -135,7 +135,7 @@ bool PostgresOutboxMaintenance::is_passed(PostgresTransaction& transaction, cons
 bool PostgresOutboxMaintenance::truncate(const Leaf& leaf) {
   try {
     PostgresTransaction transaction(session_, kPruning);
-    // A writer that still has rows in this leaf holds it; whoever comes after us waits as long as we do.
+    // A writer that still has rows in this leaf holds it; later writers wait as long as we do.
     transaction.execute("set local lock_timeout = '50ms'");
     transaction.execute("lock table " + leaf.name + " in access exclusive mode");
     if (!is_passed(transaction, leaf)) return false;
@@ -172,7 +172,7 @@ std::vector<std::string> PostgresOutboxMaintenance::follow_parts() {
   look_for_unfollowed();
   for (const auto& [what, part] : unfollowed_) functions[part.table] = part.function;
   for (const auto& [table, function] : functions) {
-    if (function.empty()) continue;  // an older lockstep has applied it: its triggers are missed, and named
+    if (function.empty()) continue;  // an older Lockstep has applied it: its triggers are missed, and named
     try {
       for (std::string& line : follow_parts_of(table, function)) lines.push_back(std::move(line));
     } catch (const PostgresError& error) {

@@ -1,5 +1,5 @@
 // The care of PostgreSQL's outbox. Its leaves are partitions into which transactions write in turn; a leaf
-// that every pipeline has passed is emptied by truncating it, unless somebody holds it.
+// that every pipeline has passed is emptied by truncating it, unless a transaction holds it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class PostgresOutboxMaintenance final : public OutboxMaintenance {
     std::int64_t passed = 0;      // of these, noted as passed
     bool is_written = false;      // transactions write into it now
     bool is_empty = false;        // it takes no rows on disk
-    bool is_only_passed = false;  // as empty, but that somebody holds it
+    bool is_only_passed = false;  // as empty, but held by a transaction
 
     std::int64_t pending() const { return bytes > passed ? bytes - passed : 0; }
   };
@@ -66,9 +66,9 @@ class PostgresOutboxMaintenance final : public OutboxMaintenance {
   };
 
   Outbox look();
-  /// Empties what is passed, and turns to the next leaf when it is time.
+  /// Empties passed leaves, and turns to the next leaf when it is time.
   void give_back(Outbox outbox);
-  /// Empties a leaf that every pipeline has passed; one that somebody holds is noted as passed.
+  /// Empties a leaf that every pipeline has passed; one that a transaction holds is noted as passed.
   void empty(Leaf& leaf);
   bool is_passed(PostgresTransaction& transaction, const Leaf& leaf) const;
   /// Whether it was not in use.
@@ -76,7 +76,7 @@ class PostgresOutboxMaintenance final : public OutboxMaintenance {
   void note_passed(Leaf& leaf, std::int64_t bytes);
   /// The leaf into which transactions are to write from now on; none: they stay where they are.
   static const Leaf* next_leaf(const Outbox& outbox, const Leaf& written, bool is_old);
-  /// Calls the function that follows the parts of `table`, and returns what it says.
+  /// Calls the function that follows the parts of `table`, and returns its sentences.
   std::vector<std::string> follow_parts_of(const std::string& table, const std::string& function);
 
   /// Looks for parts that have come, gone or moved and are not followed.
@@ -86,11 +86,11 @@ class PostgresOutboxMaintenance final : public OutboxMaintenance {
   /// The sessions that hold a part so that it cannot be followed, in words; empty: there is none.
   std::string holders_of(const std::string& part);
   std::vector<Difference> find_differences();
-  /// Stores what an index is made of, and asks for the comparison that this wants.
+  /// Stores an index's parts, and asks for the comparison that this needs.
   void note(const DefinitionNote& note);
 
   std::vector<std::string> known_differences_;
-  std::map<std::string, UnfollowedPart> unfollowed_;  // by what has happened to them, in words
+  std::map<std::string, UnfollowedPart> unfollowed_;  // by their fate, in words
   std::map<std::string, std::string> errors_;         // of following parts, by tracked table
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;

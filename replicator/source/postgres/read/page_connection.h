@@ -1,4 +1,4 @@
-// Where pages of jobs are read beside the leader's transactions.
+// The connection that reads pages of jobs alongside the leader's transactions.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class PostgresPageConnection final : public PageConnection {
  private:
   PostgresSideSession session_;
   SharedRendering sharing_;
-  const PostgresPipeline pipeline_;  // a copy: the leader's thread may load its own anew
+  const PostgresPipeline pipeline_;  // a copy: the leader's thread may reload its own
 };
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// A pipeline as `apply` has left it in PostgreSQL: beside what every source says of it, the types, columns
-// and functions by which PostgreSQL leads from changed rows to documents.
+// A pipeline as `apply` has left it in PostgreSQL: besides the facts of every source, the types, columns and
+// functions by which PostgreSQL leads from changed rows to documents.
 #pragma once
 
 #include <string>
@@ -36,12 +36,12 @@ struct PostgresPipeline {
 
   int id() const { return applied.id; }
 
-  /// Throws Error when the pipeline has no such index.
+  /// Throws Error if the pipeline has no such index.
   const PostgresIndex& index(IndexId id) const;
 };
 
-/// Loads the pipeline of this name from the schema `schema_name` (not quoted). Throws UsageError when it was
-/// not applied to this database, or by another version of lockstep, and Error.
+/// Loads the pipeline of this name from the schema `schema_name` (not quoted). Throws UsageError if it was
+/// not applied to this database, or by another version of Lockstep, and Error.
 PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,
                                const std::string& name);
 

@@ -1,5 +1,5 @@
 // Which transactions a snapshot of PostgreSQL sees, and the tail's position between two snapshots.
-// docs/concepts.md says why neither sequence numbers nor transaction ids alone will do.
+// docs/concepts.md explains why sequence numbers or transaction ids alone will not do.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lockstep {
 /// in `running`.
 class PostgresSnapshot {
  public:
-  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, when it is something else.
+  /// Reads "xmin:xmax:x1,x2,…". Throws Error, naming the text, if it has another form.
   explicit PostgresSnapshot(std::string_view text);
 
   bool sees(std::uint64_t txid) const;
@@ -33,8 +33,8 @@ class PostgresSnapshot {
   std::vector<std::uint64_t> running_;  // ascending
 };
 
-/// What a Position says on PostgreSQL: everything that `prev` sees is read. While a batch is open (`cur` is
-/// not empty), so are, of what `cur` sees beyond that, the rows up to (last_txid, last_id).
+/// A Position on PostgreSQL: everything that `prev` sees is read. While a batch is open (`cur` is not empty),
+/// so are, of the rows that `cur` sees beyond that, those up to (last_txid, last_id).
 struct PostgresPosition {
   std::string prev;
   std::string cur;  ///< empty: no batch is open
@@ -42,17 +42,17 @@ struct PostgresPosition {
   std::int64_t last_id = 0;
 
   Position to_position() const;
-  /// Throws Error, naming the text, when it is no position.
+  /// Throws Error, naming the text, if it is no position.
   static PostgresPosition from(const Position& position);
 };
 
-/// What a LargeTransaction says on PostgreSQL: the rows of `txid` behind `after`.
+/// A LargeTransaction on PostgreSQL: the rows of `txid` behind `after`.
 struct PostgresLargeTransaction {
   std::uint64_t txid = 0;
   std::int64_t after = 0;  ///< id of a row of the outbox
 
   LargeTransaction to_large_transaction() const;
-  /// Throws Error, naming the text, when it is none.
+  /// Throws Error, naming the text, if it is none.
   static PostgresLargeTransaction from(const LargeTransaction& transaction);
 };
 

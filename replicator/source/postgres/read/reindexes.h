@@ -1,4 +1,4 @@
-// lockstep.reindex: what people want of a reindex, and the steps of the leader (migration 0013 has the
+// lockstep.reindex: people's orders for a reindex, and the steps of the leader (migration 0013 has the
 // states).
 #pragma once
 

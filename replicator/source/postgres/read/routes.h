@@ -1,5 +1,5 @@
 // Under which routings Elasticsearch may have the documents of an index. A document whose routing changes
-// moves to another shard, and the old shard must be told. A document that has left the view has no routing
+// moves to another shard, and the old shard must be updated. A document that has left the view has no routing
 // any more, and only this table knows where it was.
 //
 // R1. A routing is in the table, committed, before a document is written under it. It goes only after

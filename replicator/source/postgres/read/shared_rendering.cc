@@ -32,13 +32,14 @@ constexpr std::chrono::seconds kConnectAgain{5};
 // A cancellation that came too early for the statement is asked for again.
 constexpr std::chrono::milliseconds kCancelAgain{100};
 
-// Who waits for a lock behind an "alter table", which waits for our own transaction, which waits for him:
-// PostgreSQL does not see this circle. Its own parallel workers share their leader's locks instead.
+// A helper may wait for a lock behind an "alter table", which waits for our own transaction, which waits for
+// the helper: PostgreSQL does not see this circle. Its own parallel workers share their leader's locks
+// instead.
 constexpr const char* kShortLockLimit = "; set local lock_timeout = '50ms'";
 
 struct ExportedSnapshot {
   std::string name;
-  std::string text;  // what is visible: another server may give the same name to another one
+  std::string text;  // the visible transactions: another server may give the same name to another snapshot
 };
 
 ExportedSnapshot export_snapshot(PostgresTransaction& transaction) {
@@ -94,11 +95,11 @@ class SharedRendering::Helper {
 
   void cancel() { session_.cancel_statement(); }
 
-  /// It could not render: it connects anew before it tries again.
+  /// It could not render: it reconnects before it tries again.
   void has_failed() { is_connected_ = false; }
 
  private:
-  // Also finds out whether snapshots may be exported, where a refusal ends no transaction of others.
+  // Also finds out whether snapshots may be exported; here a refusal ends no transaction of others.
   bool connects() {
     try {
       PostgresTransaction transaction(session_.session(), "connecting for rendering",
@@ -118,7 +119,7 @@ class SharedRendering::Helper {
 
 // --- SharedRendering ---
 
-/// What one helper renders. Its end cancels that and waits for it.
+/// The part that one helper renders. Its end cancels that and waits for it.
 struct SharedRendering::Part {
   Helper* helper;
   DocumentIds ids;
@@ -193,7 +194,7 @@ std::vector<pqxx::result> SharedRendering::render_with(const std::vector<Helper*
     return ids.begin() + static_cast<std::ptrdiff_t>(ids.size() * part / count);
   };
   std::vector<Part> parts;
-  parts.reserve(helpers.size());  // the threads use them where they are
+  parts.reserve(helpers.size());  // the threads use them in place
   for (std::size_t i = 0; i < helpers.size(); ++i) {
     Part& part = parts.emplace_back(helpers[i], DocumentIds(cut(i + 1), cut(i + 2)));
     part.rows = std::async(std::launch::async, [&snapshot, &doing, &statement, &part, bytes] {
@@ -207,7 +208,7 @@ std::vector<pqxx::result> SharedRendering::render_with(const std::vector<Helper*
       rows.push_back(part.rows.get());
       continue;
     } catch (const PostgresError& error) {
-      if (error.sqlstate() == sqlstate::kQueryCanceled) throw;  // whoever did that wants no more of it
+      if (error.sqlstate() == sqlstate::kQueryCanceled) throw;  // the canceller wants no more of it
       part.helper->has_failed();
     } catch (const Error&) {
       part.helper->has_failed();

@@ -17,15 +17,15 @@
 
 namespace lockstep {
 
-/// Runs `statement`, of which $1 is `max_bytes` and $2 are `ids`. Throws PostgresError.
+/// Runs `statement` with `max_bytes` as $1 and `ids` as $2. Throws PostgresError.
 pqxx::result render_by_ids(PostgresTransaction& transaction, const Doing& doing, const std::string& statement,
                            const DocumentIds& ids, std::int64_t max_bytes);
 
 /// For one thread at a time, apart from cancel_statements().
 ///
-/// Each further connection takes the exported snapshot of the transaction, so its documents are what the
-/// transaction would have rendered (S2). They are a help and nothing more: what one of them cannot render,
-/// whatever the reason, the transaction renders itself.
+/// Each further connection takes the exported snapshot of the transaction, so its documents are those that
+/// the transaction would have rendered (S2). They only help: documents that one of them cannot render, for
+/// any reason, the transaction renders itself.
 class SharedRendering {
  public:
   /// `source.render_connections` - 1 further connections, made when there is work for them. `purpose` as of
@@ -39,7 +39,7 @@ class SharedRendering {
                                    const std::string& statement, const DocumentIds& ids,
                                    std::int64_t max_bytes);
 
-  /// Cancels what runs on the further connections, from any thread: render() throws.
+  /// Cancels the statements on the further connections, from any thread: render() throws.
   void cancel_statements();
 
  private:

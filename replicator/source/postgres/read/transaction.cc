@@ -103,8 +103,8 @@ void PostgresSourceTransaction::add_due(const AppliedIndex& index, const Documen
   if (written_due().add_pages(index.id, query, origin) > 0) added_.due.insert(index.id);
 }
 
-// A page is rendered by _id. That reaches no text that is no value of the _id's type and, where the view has
-// no routing, no document under one; a sweep deletes those.
+// A page is rendered by _id. That reaches no text that is no value of the _id's type and, if the view has no
+// routing, no document under one; a sweep deletes those.
 void PostgresSourceTransaction::add_repair(const AppliedIndex& applied,
                                            const std::vector<FoundDocument>& found, const DueOrigin& origin) {
   const PostgresIndex& index = pipeline_.index(applied.id);
@@ -189,8 +189,8 @@ bool PostgresSourceTransaction::may_be_shown() {
   return row[0][1].as<bool>() && !checkpoint_ && acknowledged_.empty();
 }
 
-// Writes the row even when the checkpoint stays where it is: the synchronous commit of this row makes durable
-// everything that the snapshot saw (S4), and its condition finds out who has been deposed (S5).
+// Writes the row even if the checkpoint stays where it is: the synchronous commit of this row makes durable
+// everything that the snapshot saw (S4), and its condition detects a deposed process (S5).
 void PostgresSourceTransaction::write_checkpoint(PostgresTransaction& transaction, Epoch epoch) {
   const Doing doing("saving the checkpoint");
   pqxx::result written;
@@ -223,8 +223,8 @@ void PostgresSourceTransaction::write_acknowledged(PostgresTransaction& transact
 }
 
 // A row may have changed since the snapshot: a person discards a dead letter, an `apply` takes a job back.
-// What is acknowledged holds whatever the snapshot was, so that it is written as of now. What else has been
-// written by then depends on what was read, and is read again by the next leader.
+// Acknowledgements hold for any snapshot, so they are written as of now. All other writes until then depend
+// on what was read, and are read again by the next leader.
 void PostgresSourceTransaction::commit_acknowledged() {
   const Doing doing("committing the checkpoint");
   try {
@@ -254,7 +254,7 @@ Committed PostgresSourceTransaction::commit() {
     commit_acknowledged();
     take_off_written();
   } catch (...) {
-    transaction_.close();  // the caller may go on with another transaction while it holds this one
+    transaction_.close();  // the caller may continue with another transaction while it holds this one
     throw;
   }
   return std::move(added_);

@@ -58,7 +58,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
 
  private:
   Epoch required_epoch() const;
-  /// For statements that write: what the snapshot has told is not all that there is any more.
+  /// For statements that write: the snapshot's contents are then no longer complete.
   PostgresTransaction& writing();
   PostgresJobs& written_jobs();
   PostgresDue& written_due();

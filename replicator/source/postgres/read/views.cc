@@ -18,7 +18,7 @@
 namespace lockstep {
 namespace {
 
-// Some views take long for their first document, and whoever asks has other indices to follow.
+// Some views take long for their first document, and the caller has other indices to follow.
 constexpr const char* kFirstDocumentLimit = "set local statement_timeout = '1s'";
 constexpr const char* kLockLimit = "set local lock_timeout = '500ms'";
 
@@ -301,7 +301,7 @@ std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
   DocumentIds ids;
   std::vector<std::string> routings;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    // No row has what cannot be held. The id of an impossible routing may be a row's.
+    // No row has a text that the database cannot hold. The id of an impossible routing may be a row's.
     if (!held[i] || !held[found.size() + i]) {
       stale.push_back({found[i], held[i]});
       continue;
@@ -338,7 +338,7 @@ void PostgresViews::require_readable(const AppliedIndex& index) {
     transaction_.execute(kFirstDocumentLimit);
     render_page(pipeline_.index(index.id), std::nullopt, 1, 1, nullptr, [](const RenderedDocument&) {});
   } catch (const PostgresError& error) {
-    // Nothing was wrong until then; whoever reads on meets the rest.
+    // Nothing was wrong until then; a later reader meets the rest.
     if (error.sqlstate() != sqlstate::kQueryCanceled) throw;
   }
 }

@@ -1,5 +1,5 @@
 // Reads an index's view inside of a transaction: documents by id or page by page, and which documents it does
-// not have. What only reads and what leads share this.
+// not have. Readers and the leader share this.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace lockstep {
 
-/// Every function throws ViewError when reading the view again would fail in the same way, Error otherwise. A
-/// ViewError of a document names its row, where one row is to blame; the transaction is over then.
+/// Every function throws ViewError if reading the view again would fail in the same way, Error otherwise. A
+/// ViewError of a document names its row, if one row is to blame; the transaction is over then.
 class PostgresViews {
  public:
   /// All must outlive this. Without `sharing` the transaction's own connection renders everything; with it,

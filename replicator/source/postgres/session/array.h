@@ -18,7 +18,7 @@ std::string ids_literal(const DocumentIds& ids);
 std::string ids_literal(const std::vector<CaptureId>& captures);
 std::string ids_literal(const std::vector<IndexId>& indices);
 
-/// The values of an array literal of one dimension, without nulls. Throws Error for what is none.
+/// The values of an array literal of one dimension, without nulls. Throws Error for anything else.
 std::vector<std::string> parse_array(std::string_view literal);
 
 /// The value of an array literal that has just one, written without quotes, as most keys are; none for any

@@ -1,5 +1,5 @@
-// What PostgreSQL says when it ends a session that runs nothing. libpqxx's own errors of a dead connection do
-// not have it.
+// PostgreSQL's last message to an idle session that it ends. libpqxx's own errors of a dead connection do not
+// have it.
 #pragma once
 
 #include <pqxx/pqxx>
@@ -13,7 +13,7 @@ class LastWords final : public pqxx::errorhandler {
   /// `connection` must outlive this.
   explicit LastWords(pqxx::connection& connection) : pqxx::errorhandler(connection) {}
 
-  /// In one line; empty: it said nothing, or nothing that is known to end the session.
+  /// In one line; empty: there was none, or none that is known to end the session.
   const std::string& text() const { return text_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-// A server that answers at all answers soon. Who does not answer has been waited for already.
+// A server that answers at all answers soon. The wait for a silent one is over already.
 constexpr std::chrono::seconds kPatience{3};
 constexpr std::size_t kSqlstateLength = 5;
 
@@ -23,7 +23,7 @@ struct Remedy {
   std::string_view text;
 };
 
-// What an operator has to fix.
+// Refusals that the operator has to fix.
 constexpr std::array<Remedy, 5> kRefusals = {{
     {"28P01", "correct source.password or its file, or the role's password in PostgreSQL"},
     {"28000",

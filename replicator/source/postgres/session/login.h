@@ -1,6 +1,6 @@
-// Why PostgreSQL does not let us in. libpq hands the SQLSTATE of a refused start-up to nobody, and its text
+// Why PostgreSQL refuses the login. libpq does not hand out the SQLSTATE of a refused start-up, and its text
 // comes in the server's language; but asked to be verbose, it puts the code into the text, at a place of its
-// own. libpqxx cannot ask for that, so a start-up that has failed is tried once more here.
+// own. libpqxx cannot ask for that, so a failed start-up is tried once more here.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What a server has answered to a start-up.
+/// A server's answer to a start-up.
 struct LoginRefusal {
   std::string sqlstate;
   std::string message;  ///< "password authentication failed for user "lockstep""
@@ -27,8 +27,8 @@ std::optional<LoginRefusal> login_refusal(const std::string& parameters);
 /// The last "SEVERITY:  SQLSTATE: message" in libpq's verbose text; none: it has none, or it is of a warning.
 std::optional<LoginRefusal> read_refusal(std::string_view verbose);
 
-/// The error for whoever wanted to connect. A role, password or database that is not as the server wants it
-/// is never worth a retry; a server that starts, or has no room, is.
+/// The error for the caller that wanted to connect. A role, password or database that the server refuses is
+/// never worth a retry; a server that starts, or has no room, is.
 PostgresError refused_login(std::string_view doing, const LoginRefusal& refusal);
 
 }  // namespace lockstep

@@ -74,8 +74,8 @@ void migrate(PostgresSession& session, const std::string& schema_name,
     if (pending.empty()) return;
     const Migration& next = pending.front();
     progress(next);
-    // "if not exists" would need the right to create schemas even where the database's owner has made one for
-    // lockstep.
+    // "if not exists" would need the right to create schemas even if the database's owner has made one for
+    // Lockstep.
     const pqxx::result has_schema =
         transaction.run_once("select to_regnamespace($1) is not null", session.schema());
     if (!has_schema[0][0].as<bool>()) transaction.execute("create schema " + session.schema());

@@ -24,7 +24,7 @@ bool share_backends(pqxx::connection& one, pqxx::connection& other) {
 
 void require_own_backend(pqxx::connection& connection,
                          const std::function<std::unique_ptr<pqxx::connection>()>& connect) {
-  // A pooler tells its clients a number of its own.
+  // A pooler reports a number of its own to its clients.
   if (connection.backendpid() == backend_of(connection)) return;
   const std::unique_ptr<pqxx::connection> other = connect();
   for (int look = 0; look < kLooks; ++look) {

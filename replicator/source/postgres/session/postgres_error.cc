@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view kReadOnly = "25006";  // read_only_sql_transaction
 
-// Of connections, rolled back transactions, resources and the system: what may be over later.
+// Of connections, rolled back transactions, resources and the system: conditions that may pass.
 bool is_of_passing_class(std::string_view sqlstate) {
   const std::string_view code_class = sqlstate.substr(0, 2);
   return code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58";
 }
 
-// idle_in_transaction_session_timeout, transaction_timeout: a session of ours has none, so something else has
-// set them in it.
+// idle_in_transaction_session_timeout, transaction_timeout: a session of ours has none, so they were set from
+// elsewhere.
 bool ends_by_timeout(std::string_view sqlstate) {
   return sqlstate == "25P03" || sqlstate == "25P04";
 }
@@ -66,7 +66,7 @@ std::string failure_and_question(std::string text) {
   return in_one_line(text);
 }
 
-// The server has not answered, so there is no code.
+// There was no answer, so there is no code.
 PostgresError unanswered(std::string_view doing, const std::string& cause, const std::string& remedy = {}) {
   return {{std::string(doing), failure_and_question(cause), remedy, Retry::kLater, Server::kSource}, "", cause};
 }
@@ -120,7 +120,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
         "the connection to PostgreSQL was lost in the commit, and it is not known whether it took "
         "effect");
   } catch (const pqxx::broken_connection&) {
-    // libpqxx says that it could not obtain the client encoding, or that it failed to connect.
+    // libpqxx reports that it could not obtain the client encoding, or that it failed to connect.
     throw lost_connection(doing, last_words);
   } catch (const pqxx::insufficient_privilege& error) {
     // libpqxx leaves the SQLSTATE of this class and the next four out.
@@ -136,7 +136,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   } catch (const pqxx::sql_error& error) {
     throw refused(doing, error.sqlstate(), error.what());
   } catch (const pqxx::failure& error) {
-    // libpqxx throws its base class for a connection that was lost unnoticed, and says why.
+    // libpqxx throws its base class for a connection that was lost unnoticed, with the reason.
     throw unanswered(doing, error.what());
   }
 }

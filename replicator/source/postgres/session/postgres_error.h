@@ -1,5 +1,5 @@
-// What PostgreSQL or libpqxx complains about, as an Error. This is the one place that catches libpqxx's
-// exceptions; it judges them by SQLSTATE (PostgreSQL manual, appendix A), never by their text.
+// Complaints of PostgreSQL or libpqxx, as an Error. This is the one place that catches libpqxx's exceptions;
+// it judges them by SQLSTATE (PostgreSQL manual, appendix A), never by their text.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class PostgresError : public Error {
   PostgresError(Parts parts, std::string sqlstate, std::string message)
       : Error(std::move(parts)), sqlstate_(std::move(sqlstate)), message_(std::move(message)) {}
 
-  /// Empty: the server said nothing, because the connection is lost.
+  /// Empty: the server sent none, because the connection is lost.
   const std::string& sqlstate() const { return sqlstate_; }
 
   /// Whether the data given to the server was at fault, such as a text that is no number (class 22).
@@ -38,11 +38,11 @@ class PostgresError : public Error {
   /// Whether the server has rolled the transaction back, after a deadlock for instance (class 40).
   bool is_rollback() const { return sqlstate_.starts_with("40"); }
 
-  /// Whether the statement has met what may be over later (a deadlock, a limit of the server, a foreign
-  /// server that is away) while the session goes on. It may come again with each reading of one row.
+  /// Whether the statement has met a condition that may pass (a deadlock, a limit of the server, a foreign
+  /// server that is away) while the session continues. It may come again with each reading of one row.
   bool is_trouble_of_statement() const;
 
-  /// What libpqxx said, with the server's lines for details, hints and the position in the statement.
+  /// libpqxx's text, with the server's lines for details, hints and the position in the statement.
   const std::string& message() const { return message_; }
 
  private:
@@ -50,16 +50,15 @@ class PostgresError : public Error {
   std::string message_;
 };
 
-/// Runs `step`; what libpqxx throws leaves as a PostgresError. `doing` is a phrase such as "opening a batch".
-/// `last_words` is what PostgreSQL is known to have said when it ended the connection; it is read after a
-/// failure.
+/// Runs `step`; libpqxx's exceptions leave as a PostgresError. `doing` is a phrase such as "opening a batch".
+/// `last_words` is PostgreSQL's message when it ended the connection, if known; it is read after a failure.
 void translating_postgres_errors(std::string_view doing, const std::function<void()>& step,
                                  const std::string& last_words = {});
 
 /// The connection ended before the step was over. `last_words` as above; empty: there are none.
 PostgresError lost_connection(std::string_view doing, const std::string& last_words);
 
-/// No connection came about; `message` says why.
+/// No connection came about; `message` has the reason.
 PostgresError no_connection(std::string_view doing, const std::string& message);
 
 }  // namespace lockstep

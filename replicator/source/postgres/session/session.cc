@@ -18,9 +18,9 @@ namespace lockstep {
 namespace {
 
 // jit and parallel workers cost more than they save on queries of milliseconds. The outbox's statistics are
-// always stale, and would make the planner choose sequential scans. Where nothing else is possible, that
-// makes a small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms.
-// The server notices within 11 s that our machine is gone, and frees the lead: by its own defaults that takes
+// always stale, and would make the planner choose sequential scans. If nothing else is possible, that makes a
+// small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms. The server
+// notices within 11 s that our machine is gone, and frees the leader's lock: by its own defaults that takes
 // longer than 15 minutes. On a unix socket these settings do nothing.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;
@@ -46,7 +46,7 @@ select quote_ident($1), current_setting('server_encoding'),
         where name in ('idle_session_timeout', 'transaction_timeout'))
 )sql";
 
-// A standby tells nothing of this either, but is refused elsewhere, by its name.
+// A standby does not report this either, but is refused elsewhere, by its name.
 constexpr const char* kAskForWal = R"sql(
 select case when not pg_is_in_recovery() then
   (pg_control_system()).system_identifier || pg_walfile_name(pg_current_wal_insert_lsn()) || pg_current_wal_flush_lsn()
@@ -74,7 +74,7 @@ std::string quoted_for_conninfo(const std::string& value) {
   return quoted + "'";
 }
 
-// libpq's keyword/value string: what the url says, and our own settings where it says nothing.
+// libpq's keyword/value string: the url, and our own settings if it has none.
 std::string connection_string(const SourceConfig& source, const std::string& purpose) {
   std::map<std::string, std::string> parameters = {
       {"application_name", "lockstep " + purpose},
@@ -107,8 +107,8 @@ constexpr const char* kConnectionException = "08000";
 
 constexpr const char* kConnecting = "connecting to the source";
 
-// libpqxx 6 connects anew behind a session that is lost, and goes on without its settings, locks and
-// transaction. It calls the way to forbid that deprecated because libpqxx 7 never does it.
+// libpqxx 6 silently reconnects a lost session, and continues without its settings, locks and transaction. It
+// calls the way to forbid that deprecated because libpqxx 7 never does it.
 void stay_lost([[maybe_unused]] pqxx::connection& connection) {
 #if PQXX_VERSION_MAJOR < 7
 #pragma GCC diagnostic push

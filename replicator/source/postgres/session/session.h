@@ -18,7 +18,7 @@ namespace lockstep {
 class PostgresSession {
  public:
   /// Connects. `purpose` becomes part of the application_name ("lockstep fs tail"). Makes the settings that
-  /// lockstep's own queries rely on: jit and enable_seqscan off, an empty search_path, the time zone UTC, and
+  /// Lockstep's own queries rely on: jit and enable_seqscan off, an empty search_path, the time zone UTC, and
   /// one text form for dates and floats. Throws PostgresError, UsageError for a url that libpq cannot read.
   PostgresSession(const SourceConfig& source, const std::string& purpose);
 
@@ -27,8 +27,8 @@ class PostgresSession {
   /// Whether the connection still stands, as far as is known.
   bool is_open() const { return connection_->is_open(); }
 
-  /// Runs a step on the connection as translating_postgres_errors() does, with PostgreSQL's last words when
-  /// it was lost. A transaction that goes on after that has lost it, too.
+  /// Runs a step on the connection as translating_postgres_errors() does, with PostgreSQL's last words if it
+  /// was lost. A transaction that continues after that has lost it, too.
   void translating(std::string_view doing, const std::function<void()>& step);
 
   /// Asks the server to cancel the statement that runs, from any thread. May come too early or too late.
@@ -37,7 +37,7 @@ class PostgresSession {
   /// The statement with each `{schema}` replaced by the quoted schema of the configuration.
   std::string sql(std::string_view statement) const;
 
-  /// The configured schema, quoted where it must be.
+  /// The configured schema, quoted if necessary.
   const std::string& schema() const { return schema_; }
 
   /// Prepares `statement` at its first use; returns the name under which it is prepared. Each costs memory on
@@ -47,14 +47,14 @@ class PostgresSession {
   /// The same for a script, which names it in `execute`: the server knows it when this returns.
   const std::string& prepared_now(const std::string& statement);
 
-  /// A text that was not read from this database, as the database can store it: where its encoding is not
-  /// UTF-8, "?" stands for each byte that is not ASCII.
+  /// A text that was not read from this database, as the database can store it: if its encoding is not UTF-8,
+  /// "?" replaces each byte that is not ASCII.
   std::string storable(std::string_view text) const;
 
   /// Whether the database can store every text that is UTF-8 and has no NUL.
   bool stores_utf8() const { return stores_utf8_; }
 
-  /// Whether the server tells where its WAL ends, and which cluster it is. Some managed ones do not.
+  /// Whether the server reports where its WAL ends, and which cluster it is. Some managed ones do not.
   bool tells_wal() const { return tells_wal_; }
 
   /// An identifier, quoted for SQL.

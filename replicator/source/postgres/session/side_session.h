@@ -1,4 +1,4 @@
-// A session for a thread that works beside the leader's, and that the leader's thread can cancel.
+// A session for a thread that works next to the leader's, and that the leader's thread can cancel.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class PostgresSideSession {
   /// it, so call it until the thread has ended.
   void cancel();
 
-  /// Cancels the statement that runs, if one does, from any thread; session() goes on as before.
+  /// Cancels the statement that runs, if one does, from any thread; session() continues as before.
   void cancel_statement();
 
  private:

@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// The text of a statement. `{schema}` in it stands for lockstep's schema, any other `{name}` for what
-/// fill_placeholders() puts there. Throws std::logic_error for an unknown name.
+/// The text of a statement. `{schema}` in it is replaced by Lockstep's schema, any other `{name}` by
+/// fill_placeholders(). Throws std::logic_error for an unknown name.
 std::string_view postgres_sql(std::string_view name);
 
 }  // namespace lockstep

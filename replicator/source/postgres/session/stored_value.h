@@ -1,4 +1,4 @@
-// Values that lockstep has stored in its own tables, in columns that are never null. A null there is an error
+// Values that Lockstep has stored in its own tables, in columns that are never null. A null there is an error
 // that names table and column, never a default.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// Throws Error (null_column) when `field`, which a statement has under the name of its column in `table`, is
+/// Throws Error (null_column) if `field`, which a statement has under the name of its column in `table`, is
 /// null.
 inline void require_stored(const pqxx::field& field, std::string_view table) {
   if (field.is_null()) throw null_column(table, field.name());

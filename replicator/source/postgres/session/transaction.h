@@ -1,5 +1,5 @@
-// How statements run on a session: in a transaction, or each on its own. Nothing here throws what libpqxx
-// throws; a refused statement leaves as a PostgresError.
+// How statements run on a session: in a transaction, or each on its own. Nothing here throws libpqxx's
+// exceptions; a refused statement leaves as a PostgresError.
 //
 //   PostgresTransaction transaction(session, "reading the plan");
 //   transaction.run("update {schema}.job set done = $2 where id = $1", job, done);
@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// What is being done, for the message of an error: "opening a batch".
+/// The current step, for the message of an error: "opening a batch".
 struct Doing {
   std::string what;
   explicit Doing(std::string_view text) : what(text) {}
@@ -68,7 +68,7 @@ class PostgresTransaction {
     });
   }
 
-  /// As run(), for what the catalogue has of one object: a second time the first answer is given. REQUIRES:
+  /// As run(), for one object's catalogue entries: a second time the first answer is given. REQUIRES:
   /// `statement` outlives this, and nothing that runs in it changes that object.
   const pqxx::result& look_up(std::string_view statement, long oid);
 
@@ -95,16 +95,16 @@ class PostgresTransaction {
   pqxx::result execute(const Doing& doing, std::string_view script);
   pqxx::result execute(std::string_view script) { return execute(doing_, script); }
 
-  /// Whoever writes what must not be lost says so: rolled back by one who takes it for a reading, it would
-  /// be.
+  /// Call it after a write that must not be lost: the transaction would otherwise be rolled back as a mere
+  /// reading.
   void note_write() { has_written_ = true; }
   bool has_written() const { return has_written_; }
 
-  /// Throws PostgresError. When the connection is lost meanwhile, nobody knows whether it has committed.
+  /// Throws PostgresError. If the connection is lost meanwhile, it may or may not have committed.
   void commit(const Doing& doing);
   void commit() { commit(doing_); }
 
-  /// Ends it: rolls back what is not committed. Nothing runs in it after that.
+  /// Ends it: rolls back uncommitted work. Nothing runs in it after that.
   void close() noexcept;
 
   /// A text as a literal.

@@ -15,9 +15,9 @@ struct Setting {
   const char* value;  // null: as the database has it
 };
 
-// Two are missing. Under another xmloption an expression fails or has the same value, and what fails is noted
-// as a whole (triggers.h, T5). To set timezone_abbreviations costs three times as much as all else that a
-// trigger does.
+// Two are missing. Under another xmloption an expression fails or has the same value, and failing changes are
+// noted as a whole (triggers.h, T5). To set timezone_abbreviations costs three times as much as all else that
+// a trigger does.
 constexpr Setting kSettings[] = {
     {Of::kTexts, "DateStyle", "ISO"},  // the order of day and month stays
     {Of::kTexts, "IntervalStyle", "postgres"},

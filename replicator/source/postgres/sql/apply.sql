@@ -9,7 +9,7 @@ insert into {schema}.checkpoint (pipeline, prev) values ({pipeline}, pg_current_
 --   {id}, {pipeline}  ids; the other values are literals, {fields} and {view_oid} what their columns need
 --   added, changed    one of the two, once
 --   tracks            once for each: {capture}, {resolver} (null: the values are the _ids)
---   jobs              once for each: {kind}, {total} documents or null, {reason}; a job of the kind that nobody has begun
+--   jobs              once for each: {kind}, {total} documents or null, {reason}; a job of the kind that has not begun
 --                     would do the same work
 {#added}
 insert into {schema}.index (id, pipeline, alias, view, id_type, routed, fields, definition, view_text, configured)
@@ -34,11 +34,11 @@ insert into {schema}.job (pipeline, index, kind, total, reason) values ({pipelin
 {/jobs}
 
 -- name: define_generation
--- Gives a reindex that was started just now the generation beside: an index that nobody follows yet. Its definition is the text $3;
--- `apply` makes the rest of it what that says. No real index has a name with a blank.
+-- Gives a reindex that was started just now its next generation: an index that is not followed yet. Its definition is the
+-- text $3; `apply` makes the rest of it accordingly. No real index has a name with a blank.
 --   $1  the pipeline
 --   $2  the alias
---   $3  what the configuration file says of it
+--   $3  its part of the configuration file
 with made as (
   insert into {schema}.index (pipeline, alias, view, id_type, routed, fields, definition, view_text, configured, followed)
   select i.pipeline, i.alias || ' (next)', i.view, i.id_type, i.routed, i.fields, '', i.view_text, $3, false
@@ -59,8 +59,8 @@ overriding system value
 values ({id}, {pipeline}, {relation}, {expression}, {value_type}, {columns});
 
 -- name: refill_indices
--- Lets indices be filled again, and makes whoever runs the pipeline notice. A backfill that nobody has begun would do the same
--- work; but who is about to begin it may have read a page already.
+-- Lets indices be filled again, and makes the pipeline's leader notice. A backfill that has not begun would do the same
+-- work; but a leader about to begin it may have read a page already.
 --   $1  the pipeline's name
 --   $2  aliases
 --   $3  why, in words
@@ -82,7 +82,7 @@ set applied_at = clock_timestamp()
 where p.id in (select w.pipeline from wanted as w)
 
 -- name: applied_indices
--- The indices of a pipeline. What an older lockstep's schema lacks is read as JSON.
+-- The indices of a pipeline. What an older Lockstep's schema lacks is read as JSON.
 --   $1  the pipeline
 select id, alias, view, id_type, routed, to_json(fields)::text as fields, definition,
        coalesce(to_jsonb(i) ->> 'configured', ''), coalesce((to_jsonb(i) ->> 'followed')::boolean, true)
@@ -108,7 +108,7 @@ where pipeline = $1
 order by id
 
 -- name: applied_functions
--- The functions that `apply` has made in lockstep's schema.
+-- The functions that `apply` has made in Lockstep's schema.
 --   $1  name of the schema
 select p.proname, p.prosrc,
        coalesce((select string_agg(s.setting, e'\n' order by s.setting collate "C") from unnest(p.proconfig) as s(setting)), ''),
@@ -118,7 +118,7 @@ where n.nspname = $1 and (p.proname like 'capture\_%' or p.proname like 'resolve
 order by 1
 
 -- name: applied_triggers
--- The triggers that call one of lockstep's functions.
+-- The triggers that call one of Lockstep's functions.
 --   $1  name of the schema
 select t.tgrelid, t.tgrelid::regclass::text, t.tgname, quote_ident(t.tgname), p.proname, t.tgtype,
        t.tgenabled::text,
@@ -132,7 +132,7 @@ where n.nspname = $1 and not t.tgisinternal
 order by 2, 3
 
 -- name: has_own_tables
--- Whether lockstep's tables are in a schema. By the catalog: to_regclass needs the right to use the schema.
+-- Whether Lockstep's tables are in a schema. By the catalog: to_regclass needs the right to use the schema.
 --   $1  name of the schema
 select exists (
   select 1

@@ -2,7 +2,7 @@
 -- Body of the functions that the insert trigger and the delete trigger of a tracked table call (define/triggers.h,
 -- T2, T4 and T5). A statement that touched one row writes what the loop has found, which ends at the second row; a later
 -- statement of many rows may find the outbox full.
---   {schema}     lockstep's schema
+--   {schema}     Lockstep's schema
 --   {part}       the row of the outbox into which d.key goes
 --   {rows}       the transition table: new_rows or old_rows
 --   {values}     query of v1, v2, ..., what each capture takes from these rows
@@ -67,7 +67,7 @@ end
 -- reads it: those that stay do no harm, and `apply` drops them.
 -- A part that another session holds is left for the next look, so that the others need not wait for it.
 -- It runs nothing that belongs to another role than the tracked table does: a part of another role is left to `apply`.
---   {schema}    lockstep's schema
+--   {schema}    Lockstep's schema
 --   {part}      the row of the outbox into which d.key goes
 --   {pipeline}  its id
 --   {relation}  the tracked table's name as a literal
@@ -209,7 +209,7 @@ end
 -- Body of the function that the update trigger of a tracked table calls (define/triggers.h, T1 to T5). A statement that
 -- touched one row takes the path without a join condition: a loop that ends at the second pair. There may be fewer new
 -- rows than old ones, hence the left join: a trigger on the partition into which a row moves can refuse it.
---   {schema}     lockstep's schema
+--   {schema}     Lockstep's schema
 --   {part}       the row of the outbox into which d.key goes
 --   {old}, {new} queries of the rows before and after: k1, k2, ... the primary key, c1, c2, ... the counted columns, w the whole
 --                row, v1, v2, ... what each capture takes
@@ -295,7 +295,7 @@ end
 -- name: capture_truncate
 -- Body of the function that the truncate trigger of a tracked table calls: any row may have changed. It writes even when
 -- the outbox is full.
---   {schema}  lockstep's schema
+--   {schema}  Lockstep's schema
 --   {values}  (id, null) for each capture
 begin
   insert into {schema}.outbox (capture, keys)
@@ -308,7 +308,7 @@ end
 -- look at, since a column has another name or a function is gone, becomes a note of every changed row's values, and of
 -- the whole table where those cannot be had either. It names no column outside of blocks that may fail. The block around
 -- it writes nothing, so that it costs a writer no transaction id.
---   {schema}    lockstep's schema
+--   {schema}    Lockstep's schema
 --   {part}      the row of the outbox into which d.key goes
 --   {rows}      the transition table that has a row for each row of the statement
 --   bounded     once when the outbox has a limit
@@ -342,8 +342,8 @@ end
   end;
 
 -- name: capture_check
--- Body of the function that says why the triggers of a tracked table take the fallback (capture_fallback) for every
--- statement; null: they do not. It reads no row. Somebody who has the table to himself is not waited for.
+-- Body of the function that reports why the triggers of a tracked table take the fallback (capture_fallback) for every
+-- statement; null: they do not. It reads no row. It does not wait for a session with an exclusive lock on the table.
 --   {old}, {new}, {columns}, {same_key}  as in capture_update, over the table itself
 --   {relation}                           the table's name as a literal
 begin

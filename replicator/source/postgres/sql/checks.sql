@@ -19,7 +19,7 @@ from pg_class as c, pg_roles as r
 where c.oid = $1::oid and r.rolname = current_user
 
 -- name: is_large
--- The name of a relation that has more than so many pages; no row: it has not. A partition stands for the whole table.
+-- The name of a relation that has more than so many pages; no row: it does not. A partition represents the whole table.
 --   $1, $2  its schema and its name
 --   $3      pages
 select coalesce(pg_partition_root(c.oid), c.oid)::regclass::text
@@ -41,7 +41,7 @@ where p.oid = $1::oid and p.prokind <> 'a' and l.lanname not in ('c', 'internal'
   and not exists (select from unnest(p.proconfig) as c(setting) where starts_with(c.setting, 'search_path='))
 
 -- name: sample_ids
--- What is wrong with a view's _id, judged by some of its rows.
+-- Faults of a view's _id, judged by some of its rows.
 --   {view}
 -- Rows looked at, those without _id, one _id that several rows of the whole view have, the longest in bytes.
 with sample as materialized (
@@ -55,7 +55,7 @@ select (select count(*) from sample), (select count(*) from sample where _id is 
 
 -- name: compare_values
 -- Whether values that a track takes as ids are ids of its view, judged by some rows.
---   {expression}, {relation}, {alias}  what is captured of which table
+--   {expression}, {relation}, {alias}  the captures of which table
 --   {view}, {id_type}
 -- Values looked at, documents that have one of them as their id, whether there are documents at all; and where no
 -- document has one, whether ids of some documents are values of the table: a view may keep few of its rows.

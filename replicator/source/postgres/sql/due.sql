@@ -1,7 +1,7 @@
 -- name: add_due_pages
 -- Makes documents due, in pages: in the order of the query, each once. Those that are on a page already, one that no pause
--- keeps back, join it: whoever renders it after that makes up for them, too. Its `as_of` tells that to whoever has read it
--- before, so one without joins nothing. A page that is taken off at the same time keeps none of them, which `read committed`
+-- delays, join it: a later rendering of it makes up for them, too. Its `as_of` shows that to a process that has read it
+-- before, so none join one without it. A page that is taken off at the same time keeps none of them, which `read committed`
 -- sees. Returns how many documents there are.
 --   index, as_of, since, due_at, pause (seconds), reason  literals
 --   may_join   pages up to this number; 0: none
@@ -53,7 +53,7 @@ added as (
 select count(*) from found
 
 -- name: join_waiting_pages
--- Lets documents that become due again join pages that wait for a pause, or are tried behind one: whoever renders these makes
+-- Lets documents that become due again join pages that wait for a pause, or are tried behind one: a rendering of these makes
 -- up for them, too. Returns which of them are due so, page by page.
 --   $1  index
 --   $2  ids
@@ -68,9 +68,9 @@ where d.index = $1 and d.ids && $2::text[] and d.number <> all ($5::bigint[]) an
 returning array(select unnest(d.ids) intersect select unnest($2::text[]))::text
 
 -- name: next_due
--- What is due of an index, apart from the pages in hand: the next page (null: none is ready), whether there are changes
--- whose documents are still to be found, whether a large transaction is among them, and the milliseconds until a page
--- that must wait is ready.
+-- An index's due work, apart from the pages in hand: the next page (null: none is ready), whether there are changes whose
+-- documents are still to be found, whether a large transaction is among them, and the milliseconds until a page that must
+-- wait is ready.
 --   $1  index
 --   $2  numbers of the pages in hand
 select p.number, coalesce(p.since, p.number), p.as_of, p.ids::text,
@@ -113,8 +113,8 @@ where d.number = p.number
 returning d.index
 
 -- name: due_lists
--- What is due of each index of a pipeline: documents on pages, changes whose documents are still to be found, whether a
--- large transaction is among them, the least number that it is due since and the greatest number, the seconds since the
+-- The due work of each index of a pipeline: documents on pages, changes whose documents are still to be found, whether a
+-- large transaction is among them, the least number since which it is due and the greatest number, the seconds since the
 -- oldest became due, and its reason.
 --   $1  the pipeline
 select d.index, coalesce(sum(d.documents), 0)::bigint, count(*) filter (where d.ids is null),

@@ -4,7 +4,7 @@
  from pg_catalog.pg_database as d where d.datname = current_database())
 
 -- name: place_without_wal
--- The same where the server does not name its cluster: the database and lockstep's schema in it, which is another one after
+-- The same where the server does not name its cluster: the database and Lockstep's schema in it, which is another one after
 -- a restored dump.
 (select 'unnamed/' || d.oid || '/' || to_regnamespace({schema_text})::oid
  from pg_catalog.pg_database as d where d.datname = current_database())
@@ -32,9 +32,9 @@ from {schema}.checkpoint as c
 where c.pipeline = $1
 
 -- name: lead_holders
--- Who holds the advisory lock of the lead, a number of 64 bits in two halves: the number in force, and the one that every
--- version of lockstep knows. Whoever may write the checkpoint is one of lockstep's, also by a role that it may take on. A
--- session that ends just now still counts as one; a prepared transaction never leads.
+-- The holders of the leader's advisory lock, a number of 64 bits in two halves: the number in force, and the one that every
+-- version of lockstep knows. A session that may write the checkpoint is one of Lockstep's, also by a role that it may take
+-- on. A session that ends just now still counts as one; a prepared transaction never leads.
 --   $1  identity of the pipeline
 with lead as (
   select hashtextextended($1::text, 0) as first, c.lead_key, c.tableoid as checkpoint

@@ -1,7 +1,7 @@
 -- name: take_snapshot
 -- The transaction's snapshot, and what may_be_shown.sql asks, as far as it is known already.
---   wal  pg_current_wal_insert_lsn(): a position behind every commit that the snapshot sees; null: the server does not tell
---   is_flushed  whether the WAL is flushed until there; may_be_shown.sql says what of
+--   wal  pg_current_wal_insert_lsn(): a position behind every commit that the snapshot sees; null: unknown
+--   is_flushed  whether the WAL is flushed until there; see may_be_shown.sql
 --   $1   pipeline
 select pg_current_snapshot()::text, {wal}::text, current_setting('synchronous_standby_names') = '' and {is_flushed},
        (select epoch from {schema}.checkpoint where pipeline = $1)
@@ -74,7 +74,7 @@ from (
 ) as ahead
 
 -- name: find_unknown_captures
--- Those of the captures of rows that nobody can have written since the last apply. Rows of captures that an apply has
+-- Those of the captures of rows that cannot have been written since the last apply. Rows of captures that an apply has
 -- dropped are older than it.
 --   $1, $2  the captures, and when each row was written
 select distinct r.capture
@@ -116,9 +116,9 @@ select not exists (
 )
 
 -- name: read_checkpoint
--- What `wait` has to know before it looks for what is pending: how far the checkpoint is, and what else says that an index
--- may lack something. capture_state is a sequence, so its value is as of now; what it says was committed before, and is seen
--- by the next statement.
+-- The facts that `wait` needs before it looks for pending changes: how far the checkpoint is, and other signs that an index
+-- may lack changes. capture_state is a sequence, so its value is as of now; the state that it shows was committed before,
+-- and is seen by the next statement.
 --   $1  the pipeline
 select c.prev::text, coalesce(c.cur::text, ''), c.last_txid::text, c.last_id,
        c.epoch, coalesce(p.applied_at::text, '') as applied_at,

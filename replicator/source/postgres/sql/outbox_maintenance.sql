@@ -12,8 +12,8 @@ from generate_series(0, 2) as l(slot)
 order by l.slot
 
 -- name: leaf_is_held
--- Whether somebody else holds a leaf, so that emptying it would have to wait: a transaction that has written into it, open
--- or prepared, or a backup. Asked first, since a lock that is refused is an error in the server's log.
+-- Whether another session holds a leaf, so that emptying it would have to wait: a transaction that has written into it, open
+-- or prepared, or a backup. Asked first, since a refused lock is an error in the server's log.
 --   $1  its quoted name
 select exists (
   select
@@ -24,7 +24,8 @@ select exists (
 -- name: leaf_is_passed
 -- Whether every pipeline has passed all rows of a leaf, since all of their transactions are visible in its snapshot, and no
 -- large transaction is due whose documents are still to be found by one. A transaction that is open and has written nothing
--- into the leaf holds nothing up. What is due of an index that is set aside needs none: it will be compared. A limit makes the planner walk the index.
+-- into the leaf does not matter. A paused index's due documents need none: it will be compared. A limit makes the planner
+-- walk the index.
 --   leaf  its quoted name
 select not exists (
   select from {schema}.checkpoint as c
@@ -55,8 +56,8 @@ where l.locktype = 'relation' and l.relation = $1::oid and l.granted and l.pid i
 order by 2
 
 -- name: outbox_size
--- Bytes of the outbox's leaves on disk, with indexes. The outbox is found beside capture_state, since the name of
--- lockstep's schema cannot be written into a text.
+-- Bytes of the outbox's leaves on disk, with indexes. The outbox is found next to capture_state, since the name of
+-- Lockstep's schema cannot be written into a text.
 select coalesce(sum(pg_total_relation_size(l.inhrelid)), 0)::bigint
 from {schema}.capture_state as s
   join pg_class as q on q.oid = s.tableoid

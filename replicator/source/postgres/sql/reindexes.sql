@@ -2,7 +2,7 @@
 -- Starts a reindex of an alias, in place of one that has failed. No row: the alias has one.
 --   $1  the pipeline
 --   $2  the alias
---   $3  what the mapping file of the new index says
+--   $3  the mapping file of the new index
 --   $4  how long the other generation is followed after each swap, in seconds
 --   $5  how many documents a second are written or compared at most; null: no limit
 insert into {schema}.reindex as r (pipeline, alias, mapping, keep, live, max_rate)
@@ -20,7 +20,7 @@ returning r.id
 -- Takes a reindex from one state to the next (migration 0014), unless an `apply` is under way: that reads the generations more
 -- than once, and would drop one that came between. Its lock: define/definition.cc.
 --   $1 to $10  what advance_reindex() takes
---   $11        lockstep's schema
+--   $11        Lockstep's schema
 select case
   when pg_try_advisory_xact_lock_shared(hashtextextended('lockstep apply ' || $11, 0))
     then {schema}.advance_reindex($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

@@ -94,7 +94,7 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.r
 order by 1
 
 -- name: describe_type
--- A type, with what is below it when it is a domain.
+-- A type, with its base types if it is a domain.
 --   $1  oid
 with recursive base (oid, typtype, typbasetype) as (
   select t.oid, t.typtype, t.typbasetype from pg_type as t where t.oid = $1::oid

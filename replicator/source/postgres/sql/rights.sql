@@ -1,5 +1,5 @@
 -- name: owners_of_tables
--- The owners of relations, without asking for a right on them or their schemas; what is not there has none.
+-- The owners of relations, without asking for a right on them or their schemas; missing ones have none.
 --   {names}  an array of names as SQL writes them
 select distinct pg_get_userbyid(c.relowner)
 from unnest({names}) as given(name)
@@ -8,7 +8,7 @@ join pg_namespace as n on cardinality(part.own) = 2 and n.nspname = part.own[1]
 join pg_class as c on c.relnamespace = n.oid and c.relname = part.own[2]
 
 -- name: owner_of_member
--- Whether the current user can give lockstep's schema to the owner of the tracked tables: the schema is its own or that
+-- Whether the current user can give Lockstep's schema to the owner of the tracked tables: the schema is its own or that
 -- owner's, or still to be made, and it is another role, no superuser, that may become the owner. Without the right to
 -- create schemas it cannot give one away: the operator has made the schema for it.
 --   $1  name of the schema
@@ -21,7 +21,7 @@ from pg_roles as r
 where r.rolname = current_user
 
 -- name: objects_to_hand_over
--- What is in lockstep's schema, and the schema, that belongs to somebody else than a role: "table lockstep.job" with the
+-- Objects in Lockstep's schema, and the schema, that belong to another owner than a role: "table lockstep.job" with the
 -- owner. The schema comes first. An identity column's sequence goes with its table.
 --   $1  name of the schema
 --   $2  name of the role
@@ -45,9 +45,9 @@ where pg_get_userbyid(o.owner) <> $2
 order by o.place, o.object
 
 -- name: relations_read
--- The relations, without lockstep's own, that the current transaction has looked at: PostgreSQL locks what a statement
+-- The relations, without Lockstep's own, that the current transaction has looked at: PostgreSQL locks what a statement
 -- names, and what views in it name, before it plans or runs anything.
---   {schema_name}  name of lockstep's schema, as a literal
+--   {schema_name}  name of Lockstep's schema, as a literal
 select distinct c.oid
 from pg_locks as l
   join pg_class as c on c.oid = l.relation
@@ -56,7 +56,7 @@ where l.pid = pg_backend_pid() and l.locktype = 'relation' and c.oid >= 16384 an
   and l.database = (select d.oid from pg_database as d where d.datname = current_database())
 
 -- name: default_grantees
--- The roles that may execute the functions that somebody else than a role makes in lockstep's schema.
+-- The roles that may execute the functions that another owner than a role makes in Lockstep's schema.
 --   $1  name of the schema
 --   $2  name of the role
 select distinct quote_ident(pg_get_userbyid(a.grantee))
@@ -67,9 +67,9 @@ where n.nspname = $1 and d.defaclobjtype = 'f' and pg_get_userbyid(d.defaclrole)
   and a.grantee <> d.defaclrole and pg_get_userbyid(a.grantee) <> $2
 
 -- name: excess_rights
--- What this session may do and the owner of something that it runs code of may not: object, owner, a role of the session,
--- and the right in words. PostgreSQL runs code that belongs to a table, a view or a type with the rights of whoever reads
--- it. What one of the owners may take on does not count: a role that applies for several owners is a member of each.
+-- Rights of this session that the owner of an object whose code it runs lacks: object, owner, a role of the session, and the
+-- right in words. PostgreSQL runs code that belongs to a table, a view or a type with the rights of the reader. A role that
+-- one of the owners may take on does not count: a role that applies for several owners is a member of each.
 --   $1  oids of relations
 with recursive read (oid) as (
   select unnest($1::oid[])
@@ -118,9 +118,9 @@ where not owner.rolsuper and owner.oid <> session.oid
 order by x.reason, owner.rolname, session.rolname, o.name
 
 -- name: rights_at_risk
--- Where somebody's code runs with the rights of a superuser: the name of a warning, and its values.
+-- Where another role's code runs with the rights of a superuser: the name of a warning, and its values.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 select distinct 'table_of_another',
        json_build_array(quote_ident(n.nspname) || '.' || quote_ident(c.relname), quote_ident(o.rolname), quote_ident(f.rolname),
                         quote_ident(f.rolname))::text

@@ -1,5 +1,5 @@
 -- name: publish_status
--- Writes what the leader says of itself.
+-- Writes the leader's report about itself.
 --   $1  the pipeline
 --   $2, $3  state and reason
 --   $4, $5, $6  host, process and when it started
@@ -11,7 +11,7 @@ set state = excluded.state, reason = excluded.reason, host = excluded.host, pid 
     started_at = excluded.started_at, document = excluded.document, beat_at = clock_timestamp()
 
 -- name: read_status
--- What `status` tells of a pipeline, as one JSON object and from one snapshot; durations in seconds.
+-- The status of a pipeline, as one JSON object and from one snapshot; durations in seconds.
 --   pending_rows  pending_rows.sql
 --   $1  the pipeline's name
 --   $2  the most rows to count as pending
@@ -100,7 +100,8 @@ from {schema}.pipeline as p
 where p.name = $1
 
 -- name: lock_waits
--- The locks that sessions of the leader wait for, and who holds each. Whoever waits for the same lock before us counts, too.
+-- The locks that sessions of the leader wait for, and the holders of each. A session that waits for the same lock before us
+-- counts, too.
 --   $1  what the leader's own session calls itself; the server cuts that off
 select distinct case w.application_name
          when $1::name::text then 'loop'

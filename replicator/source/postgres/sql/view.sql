@@ -49,7 +49,7 @@ where d.classid = $1::regclass and d.objid = $2::oid and d.refclassid = 'pg_clas
   and d.deptype = 'n'
 
 -- name: called_functions
--- What is known about functions that a query calls, with those behind operators and aggregates.
+-- The catalog's facts about functions that a query calls, with those behind operators and aggregates.
 --   $1  oids of functions
 --   $2  oids of operators
 -- environment: a function of the server's own whose result depends on more than its arguments and the session's
@@ -94,8 +94,8 @@ join pg_language as l on l.oid = p.prolang
 order by p.oid
 
 -- name: functions_called
--- The functions of these names that may read what nobody can see: not the server's own, unless it runs a query that it is
--- given; nor code of an extension that is declared to depend on its arguments alone.
+-- The functions of these names that may read tables without showing it: not the server's own, unless it runs a query that it
+-- is given; nor code of an extension that is declared to depend on its arguments alone.
 --   $1  names
 -- Each with whether it is an SQL function that is declared to depend on its arguments alone, and its text.
 select p.oid, p.provolatile = 'i' and l.lanname = 'sql' and to_jsonb(p) ->> 'prosqlbody' is null, p.prosrc

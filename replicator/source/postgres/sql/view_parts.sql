@@ -3,14 +3,14 @@
 -- catalogue, "origin", origin.sql of these, "views", what their checksums are of, as this "version" of the server prints them, and
 -- "labels" of enums, in order, each with where its row came from. Whatever makes them other documents without firing a trigger must change a checksum.
 --   {view}         oid of the view
---   {schema_text}  lockstep's schema, as a literal
---   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
+--   {schema_text}  Lockstep's schema, as a literal
+--   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, which pg_depend does not show
 --   {row_origin}   row_origin.sql
 --   {origin}       origin.sql of "objects"
 --   {settings}     settings_of_database.sql
--- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
--- A second checksum follows that of a part's definition: where its rows came from, since what was replaced may be put back, and
--- `alter column ... using` can keep the type. It means something in this "database" alone, and nothing in one restored from a dump.
+-- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each. A second
+-- checksum follows that of a part's definition: the origin of its rows, since a replaced part may be put back, and `alter
+-- column ... using` can keep the type. It has a meaning in this "database" alone, and none in one restored from a dump.
 with recursive reached (class, oid, part) as (
   select 'pg_class'::regclass::oid, s.oid, s.part
   from (select {view}::oid, 0
@@ -176,7 +176,7 @@ select jsonb_build_object(
   'origin', {origin})::text
 
 -- name: origin
--- One checksum of what row_origin.sql says of all that a view is made of, and of the settings of the database. An expression.
+-- One checksum of row_origin.sql over all parts of a view, and of the settings of the database. An expression.
 --   {view}    oid of the view, or null
 --   {rows}    what of (class, oid, parts): a table, or a subselect
 --   {origin}  row_origin.sql
@@ -224,8 +224,8 @@ else (select o.xmin::text from pg_operator as o where o.oid = r.oid)
 end
 
 -- name: settings_of_database
--- The settings that a view has as the database has them (value_settings.h), as a new session of this role begins with them: what
--- was set for the role or the database, before what the server has. A subselect of (name, value).
+-- The settings that a view has as the database has them (value_settings.h), as a new session of this role begins with them:
+-- those set for the role or the database, before the server's. A subselect of (name, value).
 --   {names}  array of the settings
 (select n.name,
         coalesce((select substr(e.entry, strpos(e.entry, '=') + 1)
@@ -242,8 +242,8 @@ end
 -- The indices of a pipeline with what they were made of when last compared with the catalogue, and whether that is so still: by
 -- look-ups in the catalogue alone.
 --   $1  the pipeline
--- The hole "origin" is origin.sql, of what the definition says. An older lockstep has stored none of that, and what the leader has
--- found to be another carries a mark.
+-- The hole "origin" is origin.sql, of the definition's parts. An older lockstep has stored no origin, and parts that the
+-- leader has found different carry a mark.
 select i.id, i.alias, i.view, c.oid, i.definition, i.followed, exists (select from {schema}.reindex as r where r.beside = i.id),
        coalesce(d.stored ->> 'origin' = {origin} and not d.stored ? 'changed', false) as is_same
 from {schema}.index as i
@@ -257,7 +257,7 @@ order by i.id
 -- The parts of tracked tables that have come, gone or moved and are not followed yet: the tracked table, the function that
 -- follows its parts (capture_parts, which names the table; null: there is none), the part's oid, and what has happened.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 -- All tables above all parts in one recursion, as tables_above() has them for each, since `wait` asks this each time.
 with recursive tracked as (
   -- By the catalog: to_regclass would want the right to use the schema.
@@ -309,10 +309,10 @@ where t.oid is not null
 order by 1, 3
 
 -- name: differences_from_applied
--- What is no longer as the last apply left it, but for views (read_definitions), or belongs to nothing: whether changes are
+-- Differences from the state after the last apply, but for views (read_definitions), and leftovers: whether changes are
 -- lost, the name of a warning, and its values.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 --   $3  the indices whose view is named as changed
 -- The hole "subscribed" is is_subscribed.sql, of w.oid.
 with recursive members (relation, oid) as (
@@ -398,10 +398,10 @@ from (select distinct split_part(c.setting, '=', 1), substr(c.setting, strpos(c.
 where s.name not in ('search_path', 'lock_timeout') and s.value <> current_setting(s.name)
 
 -- name: check_functions
--- The functions that say whether the triggers of a pipeline's tables still fit them (capture_check), and whether the
+-- The functions that report whether the triggers of a pipeline's tables still fit them (capture_check), and whether the
 -- current user may call them.
 --   $1  the pipeline
---   $2  name of lockstep's schema
+--   $2  name of Lockstep's schema
 select quote_ident(n.nspname) || '.' || quote_ident(p.proname) || '()', has_function_privilege(p.oid, 'execute')
 from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
 where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1::integer || '_') and p.proname like '%\_check'

@@ -58,9 +58,9 @@ select exists (
 )
 
 -- name: unfinished_work
--- What an index may lack beside what is in the outbox: a line for each job that is not finished, for each list of what is due,
--- and for each index that is set aside (without a job and a list).
--- Searchers do not see a generation that is beside another, so nobody waits for it, until the alias is about to move there.
+-- Work that an index may lack apart from the outbox: a line for each job that is not finished, for each due list, and for
+-- each paused index (without a job and a list). Searchers do not see a generation next to another, so no client waits for
+-- it, until the alias is about to move there.
 --   $1  the pipeline
 -- The job, what it is in words, whether it is a sweep; of a list, the least number that it is due since, and the greatest.
 select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(' of about ' || j.total, '')

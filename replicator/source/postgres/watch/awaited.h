@@ -1,6 +1,6 @@
-// How `wait` asks the leader to save at once what is acknowledged, instead of with the next batch or some 100
-// ms later: by a notification. The one who waits sends it, never a writer, and it reaches the leader with the
-// answer to the leader's next statement. So it costs nothing while nobody waits.
+// How `wait` asks the leader to save acknowledged work at once, instead of with the next batch or some 100 ms
+// later: by a notification. The waiting client sends it, never a writer, and it reaches the leader with the
+// answer to the leader's next statement. So it costs nothing while no client waits.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// How long one request holds. Whoever still waits asks again before that.
+/// How long one request lasts. A client that still waits asks again before that.
 inline constexpr std::chrono::milliseconds kAwaitedFor{3'000};
 
 /// The channel on which a pipeline's leader listens.
@@ -22,7 +22,7 @@ class PostgresAwaited final : private pqxx::notification_receiver {
  public:
   PostgresAwaited(pqxx::connection_base& connection, const std::string& identity);
 
-  /// Whether somebody has asked less than kAwaitedFor ago. Sends nothing. REQUIRES: no transaction is open.
+  /// Whether a client has asked less than kAwaitedFor ago. Sends nothing. REQUIRES: no transaction is open.
   bool is_awaited(SteadyTime now);
 
  private:

@@ -115,7 +115,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
     status.max_outbox_bytes = json.at("max_outbox_bytes").get<std::int64_t>();
   status.given_up = json.at("given_up");
   if (!json.at("leader").is_null()) status.leader = leader_of(json.at("leader"));
-  // Who cannot take the lead cannot write why.
+  // A process that cannot become leader cannot write why.
   if (json.at("takes_no_writes").get<bool>())
     status.obstacle = "no process can become leader: default_transaction_read_only is on";
   for (const nlohmann::json& index : json.at("indices")) status.indices.push_back(index_of(index));
@@ -123,7 +123,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
   return status;
 }
 
-// Those whose role may lead are lockstep's; one of them does.
+// Those whose role may lead are Lockstep's; one of them does.
 std::vector<Standby> standbys_of(PostgresTransaction& transaction, const std::string& pipeline,
                                  const std::vector<LeadHolder>& lead) {
   int leader = 0;

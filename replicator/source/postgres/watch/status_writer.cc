@@ -29,7 +29,7 @@ PostgresStatusWriter::PostgresStatusWriter(const Config& config)
   const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
                                         "select id, identity::text, clock_timestamp()::text "
                                         "from {schema}.pipeline where name = $1");
-  // What it says has to be seen while a commit waits for a standby, and may be lost.
+  // Its reports have to be seen while a commit waits for a standby, and may be lost.
   session_.ask("opening the status session", "set synchronous_commit = off");
   pipeline_ = row[0].as<int>();
   identity_ = stored<std::string>(row[1], "pipeline");

@@ -1,4 +1,4 @@
-// What the leader says of itself in lockstep.pipeline_status.
+// The leader's report about itself in lockstep.pipeline_status.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ struct SqliteColumnOrigin {
   std::string column;
 };
 
-/// None: the column is computed, or rows of the view come from several selects, of which SQLite would name
+/// None: the column is computed, or rows of the view come from several selects, and SQLite would name only
 /// one. Throws SqliteError. REQUIRES: the view has the column.
 std::optional<SqliteColumnOrigin> column_origin(SqliteConnection& connection, const std::string& view,
                                                 const std::string& column);

@@ -48,7 +48,7 @@ class BracketReader {
         take(token, brackets.back());
       }
     }
-    // The view itself: what is not declared in it may be a table's own name.
+    // The view itself: an undeclared name in it may be a table's own name.
     while (brackets.size() > 1) {
       const Bracket inner = std::move(brackets.back());
       brackets.pop_back();
@@ -65,7 +65,7 @@ class BracketReader {
     bool is_query = false;
     From from = From::kOutside;
     std::set<std::string> declared;  // names of tables and their aliases
-    std::set<std::string> used;      // what stands in front of a dot
+    std::set<std::string> used;      // the names in front of a dot
     std::set<std::string> clauses;
     std::vector<std::set<std::string>> by;
   };

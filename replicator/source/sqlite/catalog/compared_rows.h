@@ -1,6 +1,5 @@
 // Whether a view computes a document from rows of others: a rank, a running number, the ten best. SQLite does
-// not tell which rows those are, so the view's text has to, as far as it goes. What it leaves in doubt
-// counts.
+// not report which rows those are, so the view's text has to, as far as it goes. Doubtful cases count.
 #pragma once
 
 #include <set>

@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-// One column's tokens, without what says in which order and under which collation it is kept.
+// One column's tokens, without its order and its collation.
 std::string expression_of(std::string_view sql, std::vector<SqlToken> tokens) {
   if (!tokens.empty() && (tokens.back().is("asc") || tokens.back().is("desc"))) tokens.pop_back();
   if (tokens.size() > 2 && tokens[tokens.size() - 2].is("collate")) tokens.resize(tokens.size() - 2);

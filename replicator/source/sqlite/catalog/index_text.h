@@ -1,4 +1,4 @@
-// What SQLite's pragmas do not tell of an index: the expressions of its columns, and its condition. Both are
+// Parts of an index that SQLite's pragmas omit: the expressions of its columns, and its condition. Both are
 // in the text of its `create index`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The columns by which a view joins without naming them in an expression: SQLite's authorizer is not told of
+// The columns by which a view joins without naming them in an expression: SQLite's authorizer does not see
 // these.
 #pragma once
 

@@ -58,7 +58,7 @@ void SqlTokens::skip_past(std::string_view end) {
   at_ = found == std::string_view::npos ? sql_.size() : found + end.size();
 }
 
-// A doubled quote stands for one, except in [brackets].
+// A doubled quote means one, except in [brackets].
 void SqlTokens::skip_quoted(char close) {
   for (++at_; at_ < sql_.size(); ++at_) {
     if (sql_[at_] != close) continue;

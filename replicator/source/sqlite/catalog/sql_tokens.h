@@ -1,4 +1,4 @@
-// The words of an SQL text, for what SQLite tells of a statement only by its text.
+// The words of an SQL text, for facts that SQLite shows only in a statement's text.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct SqlToken {
   std::size_t end() const { return begin + text.size(); }
   /// Whether it is this word, in upper or lower case.
   bool is(std::string_view word) const;
-  /// Whether it may name something: a word that begins with no digit, or a quoted name.
+  /// Whether it may be a name: a word that begins with no digit, or a quoted name.
   bool is_name() const;
 };
 
@@ -30,7 +30,7 @@ bool is_any(const SqlToken& token, const Words& words) {
                      [&](std::string_view word) { return token.is(word); });
 }
 
-/// What stands between two selects.
+/// The words between two selects.
 inline constexpr std::array<std::string_view, 3> kCompoundOperators = {"union", "intersect", "except"};
 
 /// Reads from the beginning; leaves out white space and comments. REQUIRES: `sql` outlives it and its tokens.

@@ -1,5 +1,5 @@
-// Tables and views as the application's file describes them: columns, keys, and whatever is unique, for that
-// is what `insert or replace` goes by.
+// Tables and views as the application's file describes them: columns, keys, and unique constraints, by which
+// `insert or replace` goes.
 #pragma once
 
 #include <optional>
@@ -58,7 +58,7 @@ std::string_view kind_name(SqliteTable::Kind kind);
 /// Whether SQLite takes these for the same name.
 bool is_same_name(std::string_view a, std::string_view b);
 
-/// A name as SQL writes it: in quotes where it needs them.
+/// A name as SQL writes it: in quotes if it needs them.
 std::string plain_or_quoted(const std::string& name);
 
 /// The table or view of this name, quoted or not. None: the file has none.

@@ -18,7 +18,7 @@ std::string lower(std::string_view text) {
   return folded;
 }
 
-// As SQLite's date functions write it, or ISO 8601: what kDateText takes.
+// As SQLite's date functions write it, or ISO 8601: the form that kDateText takes.
 bool is_date(std::string_view text) {
   static const std::regex form(
       R"(\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d(\.\d{3})?)?|T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?)");

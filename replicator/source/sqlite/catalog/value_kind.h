@@ -1,5 +1,5 @@
-// What the values of a column are in JSON. SQLite keeps any value in nearly any column, so there are two
-// sources: the type that was declared, and the values that are there.
+// The kind of a column's values in JSON. SQLite keeps any value in nearly any column, so there are two
+// sources: the declared type, and the present values.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace lockstep {
 
-/// What the declared type promises, by SQLite's rules of affinity, and by the words for dates and JSON, which
-/// have no meaning for SQLite. Of no type: kText.
+/// The kind that the declared type promises, by SQLite's rules of affinity, and by the words for dates and
+/// JSON, which have no meaning for SQLite. Of no type: kText.
 ValueKind declared_kind(std::string_view type);
 
-/// Whether a declared type says JSON.
+/// Whether a declared type means JSON.
 bool is_json_type(std::string_view type);
 
-/// What the values of one column of some rows are.
+/// The kinds of the values of one column of some rows.
 class SqliteValuesSeen {
  public:
   void add(const SqliteColumn& value);
@@ -29,7 +29,7 @@ class SqliteValuesSeen {
   /// Every value is a text of a JSON object or array.
   bool are_json() const { return texts_ > 0 && texts_ == json_ && types_.size() == 1; }
 
-  /// The kind that takes all of them; `declared` decides where they allow it. REQUIRES: not empty.
+  /// The kind that takes all of them; `declared` decides if they allow it. REQUIRES: not empty.
   ValueKind kind(ValueKind declared) const;
 
  private:

@@ -35,7 +35,7 @@ struct Operand {
   std::size_t last = 0;
 };
 
-// One select, or whatever stands in brackets.
+// One select, or a part in brackets.
 struct Scope {
   bool gives_rows = false;  // of the view: it is the view itself, a subquery in `from` or in `with`
   bool in_from = false;
@@ -146,7 +146,7 @@ class Walker {
            !is_any(token, kCompoundOperators);
   }
 
-  // --- what is equal ---
+  // --- equalities ---
 
   void add_natural(const SqliteTable& table) {
     for (const SqliteTableColumn& column : table.columns) {

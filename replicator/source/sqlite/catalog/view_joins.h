@@ -1,8 +1,8 @@
-// Along which columns a view comes to the rows of a table, as far as its text tells. SQLite tells of a view
-// which columns it reads (view_reads), and not what it compares them with.
+// Along which columns a view comes to the rows of a table, as far as its text shows. SQLite reports which
+// columns a view reads (view_reads), but not what it compares them with.
 //
-// What is compared by something else than an equality of two columns is not in it. Names that may mean
-// several tables mean all of them: a join too many costs a document that is rendered for nothing.
+// Comparisons other than an equality of two columns are not in it. Names that may mean several tables mean
+// all of them: a join too many costs a document that is rendered for nothing.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct SqliteJoin {
   std::string other_column;
 };
 
-/// What a view says, and the views that it reads.
+/// A view's joins, and the views that it reads.
 struct SqliteViewJoins {
   std::vector<SqliteJoin> equal;
   std::map<std::string, int> entries;  ///< how often it names each table

@@ -30,13 +30,12 @@ struct Range {
 
 struct Select;
 
-// A table, or a query that stands for one.
+// A table, or a query in its place.
 struct Entry {
   std::string alias;
-  std::optional<SqliteTable> table;  // a table or a view
-  std::vector<std::unique_ptr<Select>>
-      from;                          // its branches, where it is a query; the first names the columns
-  const Entry* recursive = nullptr;  // the one around it that it repeats
+  std::optional<SqliteTable> table;           // a table or a view
+  std::vector<std::unique_ptr<Select>> from;  // its branches, if it is a query; the first names the columns
+  const Entry* recursive = nullptr;           // the one around it that it repeats
 };
 
 struct Item {
@@ -88,7 +87,7 @@ class Reader {
   struct Condition {
     const Select* select;
     Range left;
-    const Select* other;  // where the right side stands
+    const Select* other;  // the select of the right side
     Range right;
   };
 
@@ -161,7 +160,7 @@ class Reader {
     }
   }
 
-  // Returns where the query behind it begins.
+  // Returns the beginning of the query behind it.
   static std::size_t in_with(const Tokens& tokens, Range range, Select& select) {
     std::size_t at = range.begin + 1;
     std::string name;
@@ -468,11 +467,11 @@ class Reader {
   std::vector<std::unique_ptr<std::string>> texts_;
   std::vector<std::unique_ptr<Tokens>> tokens_;
   Selects kept_;  // of `with`
-  // In brackets that are no entry: by where they stand and open.
+  // In brackets that are no entry: by their select and their opening.
   std::map<std::pair<const Select*, std::size_t>, Selects> queries_;
   std::vector<const Entry*> places_;
   std::vector<Condition> conditions_;
-  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and for whom
+  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and their readers
   std::map<std::pair<const Entry*, const Entry*>, std::set<std::pair<std::string, std::string>>> equal_;
 };
 

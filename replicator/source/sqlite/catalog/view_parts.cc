@@ -31,7 +31,7 @@ std::string declarations(SqliteConnection& connection, const std::string& name, 
     text += column->name + " " + column->type + "\n";
     if (column->generated) is_computed = true;
   }
-  // The text of the table alone tells what a column is computed from.
+  // The text of the table alone shows what a column is computed from.
   return is_computed ? schema_text(connection, name) : text;
 }
 

@@ -1,6 +1,6 @@
-// What the documents of a view are made of besides rows: the text of the view and of those below it, and the
-// declarations of the columns that they read. No trigger fires when these change, so `apply` keeps checksums
-// of what it found, and the leader and the next `apply` compare.
+// Parts of a view's documents besides rows: the text of the view and of those below it, and the declarations
+// of the columns that they read. No trigger fires when these change, so `apply` keeps checksums of them, and
+// the leader and the next `apply` compare.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ using SqliteViewParts = std::map<std::string, std::string>;
 
 SqliteViewParts read_view_parts(SqliteConnection& connection, const SqliteViewReads& reads);
 
-/// As lockstep's table of indices keeps them: JSON.
+/// As Lockstep's table of indices keeps them: JSON.
 std::string to_text(const SqliteViewParts& parts);
 
 /// The names of the parts that are others in `stored`, a to_text(), in order; empty: none. Throws Error for

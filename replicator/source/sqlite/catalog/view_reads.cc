@@ -27,11 +27,11 @@ constexpr std::array<std::string_view, 14> kEnvironment = {
 
 struct Seen {
   std::map<std::string, std::set<std::string>> reads;  // columns, by table or view
-  std::set<std::string> inside;                        // views on whose account something was read
+  std::set<std::string> inside;                        // views that caused a reading
   std::set<std::string> functions;
 };
 
-// Notes what a statement reads while it is prepared.
+// Notes a statement's reads while it is prepared.
 class Listening {
  public:
   explicit Listening(SqliteConnection& connection) : connection_(connection) {
@@ -63,7 +63,7 @@ class Listening {
 
 Seen listen(SqliteConnection& connection, const std::string& subject, const std::string& query) {
   const Listening listening(connection);
-  // Not a SqliteStatement, for one that is kept prepared tells nothing.
+  // Not a SqliteStatement: one that stays prepared reports nothing.
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(connection.handle(), query.c_str(), -1, &statement, nullptr);
   sqlite3_finalize(statement);
@@ -85,8 +85,8 @@ SqliteJoinColumns joins_of(SqliteConnection& connection, const std::set<std::str
   return joins;
 }
 
-// The tables that SQLite opens for a view: the authorizer is not told of one that gives nothing but columns
-// to join by.
+// The tables that SQLite opens for a view: the authorizer does not see one that only gives columns to join
+// by.
 std::vector<std::string> opened_tables(SqliteConnection& connection, const std::string& view) {
   std::vector<std::string> tables;
   std::set<std::int64_t> pages;

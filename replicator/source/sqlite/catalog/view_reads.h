@@ -1,6 +1,6 @@
-// What a view reads, as SQLite's authorizer is told while a statement over the view is prepared, and what it
-// is not told: columns of `using` and of `natural join`. So `check` finds a table that nobody tracks, and the
-// triggers leave out an update that no document can show.
+// The reads of a view: those that SQLite's authorizer sees while a statement over the view is prepared, and
+// those that it does not: columns of `using` and of `natural join`. So `check` finds an untracked table, and
+// the triggers leave out an update that no document can show.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct SqliteViewReads {
   std::set<std::string> environment;              ///< functions whose value depends on more than rows
 };
 
-/// Follows a view down to its tables. Throws SqliteError when the view cannot be prepared.
+/// Follows a view down to its tables. Throws SqliteError if the view cannot be prepared.
 SqliteViewReads read_view(SqliteConnection& connection, const std::string& view);
 
 /// The columns of `table` that an expression over one row of it reads. Throws SqliteError.

@@ -66,7 +66,7 @@ std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, co
   for (const auto& [alias, index] : applied.indices) {
     const std::optional<SqliteTable> view = find_table(connection, index.view);
     const SqliteViewReads* const read = view ? reads.of(view->name) : nullptr;
-    if (read == nullptr) continue;  // reading it says why
+    if (read == nullptr) continue;  // reading it reports why
     const SqliteViewParts parts = read_view_parts(connection, *read);
     SqliteAlteredIndex each{alias,
                             index.id,

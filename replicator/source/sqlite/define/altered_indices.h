@@ -1,6 +1,7 @@
-// Indices whose view, or what it reads, is not what `apply` found, or was another for a while. SQLite keeps
-// no trace of a view that was dropped, made otherwise, and made again. So the leader notes it with the
-// definition before it renders anything from another one: the note lasts until a comparison is asked for.
+// Indices whose view, or a table or view below it, differs from the one that `apply` found, or did for a
+// while. SQLite keeps no trace of a view that was dropped, made otherwise, and made again. So the leader
+// notes it with the definition before it renders anything from another one: the note lasts until a comparison
+// is asked for.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,13 @@ struct SqliteAlteredIndex {
   std::string alias;
   int id = 0;
   bool is_followed = true;
-  bool is_searched = true;            ///< it is not beside another one
+  bool is_searched = true;            ///< it is not next to another one
   std::string stored;                 ///< its definition
   std::string now;                    ///< the same as it would be stored now
   std::vector<std::string> changed;   ///< parts that are others
   std::vector<std::string> replaced;  ///< parts that were others, by the note
 
-  /// One sentence, with what to do.
+  /// One sentence, with the remedy.
   std::string text() const;
 };
 
@@ -33,7 +34,7 @@ std::vector<SqliteAlteredIndex> altered_indices(SqliteConnection& connection, co
 /// REQUIRES: leading, no transaction is open. Throws Error.
 std::int64_t note_altered_indices(SqliteConnection& connection, const std::string& pipeline);
 
-/// Has the indices compared whose definitions are what they were. Returns what it did, in sentences.
+/// Has the indices compared whose definitions are restored. Returns its work, in sentences.
 /// REQUIRES: leading, no transaction is open. Throws Error.
 std::vector<std::string> compare_put_back(SqliteConnection& connection, const std::string& pipeline);
 

@@ -86,7 +86,7 @@ class Loader {
   }
 
   void load_indices() {
-    // The table of an older lockstep lacks these columns.
+    // The table of an older Lockstep lacks these columns.
     const bool has_definitions =
         find_table(connection_, connection_.schema() + "_index")->column("configured");
     SqliteStatement rows(connection_, kLookingForApplied,
@@ -111,7 +111,7 @@ class Loader {
   }
 
   void load_generations() {
-    // The tables of an older lockstep lack this one.
+    // The tables of an older Lockstep lack this one.
     if (!find_table(connection_, connection_.schema() + "_reindex")) return;
     SqliteStatement rows(
         connection_, kLookingForApplied,

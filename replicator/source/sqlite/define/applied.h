@@ -1,5 +1,5 @@
-// What earlier runs of `apply` have left in the file for one pipeline, and the triggers as they are now, even
-// if somebody has changed them since.
+// The objects of earlier runs of `apply` in the file for one pipeline, and the triggers as they are now, even
+// if they were changed since.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SqliteAppliedTrigger {
 };
 
 struct SqliteApplied {
-  bool has_tables = false;               ///< lockstep's own
+  bool has_tables = false;               ///< Lockstep's own
   int pipelines = 0;                     ///< how many the file has
   std::optional<int> pipeline;           ///< its id; none before the first apply
   std::optional<std::int64_t> max_rows;  ///< of the outbox
@@ -37,15 +37,15 @@ struct SqliteApplied {
   bool operator==(const SqliteApplied&) const = default;
 };
 
-/// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws
-/// Error for a row that no lockstep has written.
+/// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer Lockstep. Throws
+/// Error for a row that no Lockstep has written.
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline);
 
 /// The JSON text of names, and back. Throws Error for any other text.
 std::string names_text(const std::vector<std::string>& names);
 std::vector<std::string> names_in(std::string_view text);
 
-/// Whether these triggers are the same, though SQLite has written the beginning of `stored` anew.
+/// Whether these triggers are the same, though SQLite has rewritten the beginning of `stored`.
 bool is_same_trigger(const SqliteAppliedTrigger& stored, const SqliteTrigger& wanted);
 
 /// Whether triggers of these captures look at the limit of the outbox.

@@ -26,7 +26,7 @@ constexpr const char* kOnlyItsOwn =
     "lockstep reads with a SQLite of its own, which has no function and no collation that the application "
     "registers: write the view without them";
 
-// What to do about a complaint of SQLite. It has no code for these two alone: only its words tell.
+// The remedy for a complaint of SQLite. It has no code for these two alone, only their words.
 std::string remedy_for(const std::string& complaint) {
   for (const char* const lacking : {"no such function", "no such collation sequence"}) {
     if (complaint.find(lacking) != std::string::npos) return kOnlyItsOwn;
@@ -303,7 +303,7 @@ class Designer {
     }
   }
 
-  // False: the key of the table has several columns, and nobody says which _id they make.
+  // False: the key of the table has several columns, and no rule gives their _id.
   bool find_id_of_key(const TrackConfig& config, const SqliteTable& table,
                       const SqliteTableCapture& capture) {
     if (capture.value.size() == 1 || !config.row.empty() || !config.column.empty() || !config.keys.empty())

@@ -1,5 +1,5 @@
-// What a configuration means for a file: which values of which tables' rows are captured, and how they lead
-// to ids of documents. Made from the configuration and the schema alone; changes nothing.
+// A configuration's design for a file: the captured values of each table's rows, and how they lead to ids of
+// documents. Made from the configuration and the schema alone; changes nothing.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct SqliteTrackDesign {
   std::string line;  ///< "<file>:<line>"
 };
 
-/// Its id_type is "integer", "text", or "any" where the values may have several types.
+/// Its id_type is "integer", "text", or "any" if the values may have several types.
 struct SqliteIndexDesign : DescribedIndex {
   std::string alias;
   SqliteViewParts parts;
@@ -40,8 +40,8 @@ struct SqlitePipelineDesign {
   std::vector<Finding> findings;  ///< faults and warnings, in the order of the configuration
 };
 
-/// Designs `indices`, which are those of the configuration and what wanted_indices() adds. Faults become
-/// findings, and the design leaves out what they concern. REQUIRES: the source is SQLite.
+/// Designs `indices`: those of the configuration and those that wanted_indices() adds. Faults become
+/// findings, and the design leaves out the parts that they concern. REQUIRES: the source is SQLite.
 SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config,
                                      const std::vector<IndexConfig>& indices);
 

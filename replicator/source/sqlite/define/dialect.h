@@ -1,4 +1,4 @@
-// How SQLite writes what `init` drafts.
+// How SQLite writes the drafts of `init`.
 #pragma once
 
 #include "replicator/source/sql_dialect.h"

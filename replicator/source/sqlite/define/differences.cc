@@ -19,13 +19,13 @@
 namespace lockstep {
 namespace {
 
-// A table that is captured, and which of its triggers are not what they should be.
+// A captured table, and its triggers that differ from the wanted ones.
 struct Broken {
   std::string table;
   std::string misfit;                 // why it cannot be captured at all; empty: it can
   std::vector<SqliteTrigger> wanted;  // missing or others
   std::vector<std::string> excess;    // names
-  bool is_missing = false;            // one at least is; where there is a misfit, all are
+  bool is_missing = false;            // one at least is; if there is a misfit, all are
   std::set<int> captures;
 
   bool empty() const { return misfit.empty() && wanted.empty() && excess.empty(); }
@@ -91,7 +91,7 @@ void add_capture_differences(SqliteConnection& connection, const SqliteApplied& 
     differences.push_back({in_words(broken), broken.is_missing});
 }
 
-// A kept generation continues without what its view got later.
+// A kept generation continues without later columns of its view.
 void add_missing_fields(const std::string& alias, const AppliedIndexRow& index, const SqliteTable& view,
                         std::vector<SqliteDifference>& differences) {
   if (index.was_swapped) return;

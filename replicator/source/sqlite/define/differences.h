@@ -1,5 +1,5 @@
-// What has changed in the file since the last `apply`, so that changes are lost or documents may be out of
-// date, and how triggers that a migration of the application has dropped come back.
+// Changes in the file since the last `apply` by which changes are lost or documents may be out of date, and
+// how triggers that a migration of the application has dropped come back.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct SqliteDifference {
-  std::string text;            ///< one sentence, with what to do
+  std::string text;            ///< one sentence, with the remedy
   bool loses_changes = false;  ///< triggers are missing
 };
 
@@ -21,9 +21,9 @@ std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connect
 /// The first of these by which changes are lost; empty: none are. REQUIRES: a transaction is open.
 std::string lost_changes(SqliteConnection& connection, const std::string& pipeline);
 
-/// Makes triggers anew that are gone or do not fit their table any more, and adds jobs that compare the
-/// indices which may have missed changes: all of it in one transaction. Returns what it did, in sentences;
-/// empty: nothing was to do. What cannot be mended (a table is gone) is left to differences_from_applied().
+/// Makes triggers again that are gone or do not fit their table any more, and adds jobs that compare the
+/// indices which may have missed changes: all of it in one transaction. Returns its work, in sentences;
+/// empty: there was none. Faults that it cannot fix (a table is gone) are left to differences_from_applied().
 /// REQUIRES: no transaction is open.
 std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline);
 

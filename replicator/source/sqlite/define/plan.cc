@@ -175,7 +175,7 @@ class Planner {
     return own;
   }
 
-  // What the outbox still has of a dropped capture leads nowhere. The indices that followed it are written
+  // The outbox's remaining rows of a dropped capture lead nowhere. The indices that followed it are written
   // again, because their tracks have changed.
   void drop_captures() {
     for (const SqliteTableCapture& applied : in_.applied.captures) {
@@ -284,7 +284,7 @@ class Planner {
   std::set<int> gaps_;                        // those of them that may have missed changes
 };
 
-// The names of lockstep's own tables, as its migrations make them.
+// The names of Lockstep's own tables, as its migrations make them.
 std::vector<std::string> own_tables(SqliteConnection& connection) {
   std::set<std::string> known = {connection.schema() + "_migration"};
   for (const EmbeddedFile& migration : sqlite_migrations()) {

@@ -1,5 +1,4 @@
-// The difference between what a configuration wants and what a file has, as statements in the order in which
-// they must run.
+// The difference between a configuration and a file, as statements in the order in which they must run.
 #pragma once
 
 #include <set>
@@ -24,7 +23,7 @@ struct SqlitePlanInput {
 /// REQUIRES: the design has no faults.
 std::vector<PlanStep> make_plan(const SqlitePlanInput& input);
 
-/// Removes everything of a pipeline; with the last one lockstep's tables.
+/// Removes everything of a pipeline; with the last one Lockstep's tables.
 std::vector<PlanStep> make_removal_plan(SqliteConnection& connection, const std::string& pipeline,
                                         const SqliteApplied& applied);
 

@@ -61,7 +61,7 @@ std::string without_blob(const std::string& value) {
   return "iif(typeof(" + value + ") = 'blob', null, " + value + ")";
 }
 
-// As it runs in any SQLite: the function of lockstep's own changes no plan.
+// As it runs in any SQLite: the function of Lockstep's own changes no plan.
 std::string without_own_function(std::string query) {
   constexpr std::string_view kOwn = "lockstep_value(value)";
   for (std::size_t at = query.find(kOwn); at != std::string::npos; at = query.find(kOwn))
@@ -153,7 +153,7 @@ class Preflight {
 
   void check_rows(const IndexConfig& index) {
     const std::optional<SqliteTable> view = find_table(connection_, index.view);
-    if (!view || view->column("_id") == nullptr) return;  // the design says so
+    if (!view || view->column("_id") == nullptr) return;  // the design reports it
     const std::string place = place_in(config_, index.line);
     look(place, "reading some rows of view " + view->name, [&] { check_ids(place, *view); });
     look(place, "reading some rows of view " + view->name, [&] { check_json(place, *view, index); });
@@ -199,7 +199,7 @@ class Preflight {
 
   void check_json(const std::string& place, const SqliteTable& view, const IndexConfig& index) {
     for (const std::string& name : index.json_columns) {
-      if (view.column(name) == nullptr) continue;  // the design says so
+      if (view.column(name) == nullptr) continue;  // the design reports it
       const std::string column = quote_sqlite_name(name);
       SqliteStatement found(
           connection_, kLookingAtRows,

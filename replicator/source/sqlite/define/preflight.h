@@ -1,5 +1,4 @@
-// `check` on a SQLite file: its SQLite, where it lies and whose it is, the configuration, and what its rows
-// say against it.
+// `check` on a SQLite file: its SQLite, its place and owner, the configuration, and objections of its rows.
 #pragma once
 
 #include <vector>
@@ -13,11 +12,11 @@ namespace lockstep {
 /// REQUIRES: a snapshot is open.
 std::vector<Finding> check_sqlite(SqliteConnection& connection, const Config& config);
 
-/// Adds why the file cannot be followed where it lies, such as on a network file system, to `findings`.
+/// Adds reasons against following the file in its place, such as a network file system, to `findings`.
 void check_file(const SqliteConnection& connection, std::vector<Finding>& findings);
 
-/// Reads some rows of each view, and adds what keeps them from becoming documents to `findings`. REQUIRES: as
-/// above.
+/// Reads some rows of each view, and adds the obstacles to their becoming documents to `findings`. REQUIRES:
+/// as above.
 void check_documents(SqliteConnection& connection, const Config& config, std::vector<Finding>& findings);
 
 }  // namespace lockstep

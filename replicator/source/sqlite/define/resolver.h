@@ -13,11 +13,11 @@ namespace lockstep {
 struct SqliteResolver {
   std::string query;    ///< SQL from its one parameter to one column of ids; empty: the values are the ids
   std::string fault;    ///< why there is no resolver; empty: there is one
-  std::string warning;  ///< what it may miss; may be empty
+  std::string warning;  ///< changes that it may miss; may be empty
   std::string remedy;   ///< for the fault or the warning
 };
 
-/// The resolver for what a track says: its own query, a column of the view, or nothing.
+/// A track's resolver: its own query, a column of the view, or nothing.
 SqliteResolver make_resolver(SqliteConnection& connection, const SqliteTable& view, const TrackConfig& track);
 
 /// An expression over a row, computed when the outbox is read: in the trigger it could fail the application's
@@ -30,7 +30,7 @@ struct RowExpression {
 RowExpression describe_expression(SqliteConnection& connection, const SqliteTable& table,
                                   const std::string& expression);
 
-/// "integer" or "text" where the view's _id can be nothing else, "any" otherwise.
+/// "integer" or "text" if the view's _id can be nothing else, "any" otherwise.
 std::string id_type_of(SqliteConnection& connection, const std::string& view);
 
 }  // namespace lockstep

@@ -64,7 +64,7 @@ GraphTable SqliteSchemaReader::described(const SqliteTable& table) {
   return described;
 }
 
-// One that refers to a table or a column that is not there says nothing.
+// One that refers to a missing table or column is ignored.
 void SqliteSchemaReader::add_foreign_keys(const std::vector<SqliteTable>& tables, TableGraph& graph) {
   for (const SqliteTable& table : tables) {
     std::map<std::int64_t, ForeignKey> keys;
@@ -174,7 +174,7 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
       shape.unknown.push_back("when " + read + " changes, which can have no triggers");
       continue;
     }
-    // What is named only by a name of something else is there at least once.
+    // A table that is named only by another object's name is there at least once.
     const auto times = joins.together.find(table->name);
     shape.reads[plain_or_quoted(table->name)] =
         times == joins.together.end() ? 1 : std::max(times->second, 1);
@@ -191,7 +191,7 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
   return shape;
 }
 
-// A table that is read where no from clause names it is not reached.
+// A table that is read although no from clause names it is not reached.
 void SqliteSchemaReader::add_links(const SqliteViewLinks& links, ViewShape& shape) {
   for (const std::string& table : links.unreached) {
     if (shape.reads.contains(plain_or_quoted(table))) shape.unreached.insert(plain_or_quoted(table));

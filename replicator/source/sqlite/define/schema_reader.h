@@ -1,5 +1,5 @@
-// The tables of a SQLite file, their keys, and what a view makes of them. A column's declared type is what
-// its values are meant to be; some rows tell what they are.
+// The tables of a SQLite file, their keys, and a view's use of them. A column's declared type is the intended
+// one of its values; some rows show the real one.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@
 namespace lockstep {
 namespace {
 
-// A statement of each kind on a table, with whatever triggers it fires.
+// A statement of each kind on a table, with the triggers that it fires.
 std::vector<std::string> statements_on(SqliteConnection& connection, const std::string& name) {
   const std::optional<SqliteTable> table = find_table(connection, name);
   if (!table) return {};
@@ -52,7 +52,7 @@ PlanStep step_of(const SqliteConnection& connection, const Migration& migration)
           "tables " + connection.schema() + "_…", migration_sql(connection, migration)};
 }
 
-// After the transaction: whoever reads may be slow.
+// After the transaction: the reader of these lines may be slow.
 void tell(const SourceDefinition::Progress& progress, const std::vector<PlanStep>& steps) {
   if (!progress.step) return;
   for (const PlanStep& step : steps) progress.step(step);
@@ -179,7 +179,7 @@ std::vector<PlanStep> SqliteSourceDefinition::plan_all(Draft& draft) {
   steps.insert(steps.end(), draft.steps.begin(), draft.steps.end());
   std::vector<Finding> findings;
   check_file(connection_, findings);
-  // A view that cannot be read would only be set aside.
+  // A view that cannot be read would only be paused.
   check_documents(connection_, config_, findings);
   require_no_errors(findings);
   return steps;
@@ -227,7 +227,7 @@ void SqliteSourceDefinition::run_steps(const char* doing, const Draft& draft) {
   }
 }
 
-// The new generation is a row of the table index that nobody follows yet, with the definition of the
+// The new generation is a row of the table index that is not followed yet, with the definition of the
 // configuration. So its captures are made as `apply` makes them.
 bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Progress& progress) {
   constexpr const char* kDoing = "starting a reindex";

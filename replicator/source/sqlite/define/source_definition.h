@@ -1,8 +1,8 @@
-// Brings a SQLite file in line with a configuration: lockstep's own tables, what is captured, the triggers.
+// Brings a SQLite file in line with a configuration: Lockstep's own tables, the captures, the triggers.
 //
 // Everything happens in one transaction, so a failure leaves the file as it was, and no statement of the
-// application runs between a trigger and the rows that belong to it. What it is to do is found out before,
-// for the transaction keeps the application from writing.
+// application runs between a trigger and the rows that belong to it. Its steps are found out before, for the
+// transaction keeps the application from writing.
 #pragma once
 
 #include <chrono>
@@ -53,18 +53,17 @@ class SqliteSourceDefinition final : public SourceDefinition {
 
   /// As plan(), in the transaction that is open.
   std::vector<PlanStep> plan_all(Draft& draft);
-  /// What is to be done once the migrations are, as the transaction that is open sees it. Throws as plan()
-  /// does.
+  /// The steps after the migrations, as the open transaction sees it. Throws as plan() does.
   Draft make_draft(Definitions definitions);
-  /// Runs it, unless somebody has changed the file meanwhile: then one of the file as it is now.
-  /// Returns what was done. REQUIRES: the write lock.
+  /// Runs it, unless the file has changed meanwhile: then one of the file as it is now. Returns the steps
+  /// done. REQUIRES: the write lock.
   std::vector<PlanStep> run_draft(Draft draft);
-  /// Runs `body` with the write lock and commits, durably; tries again while somebody else has the lock.
+  /// Runs `body` with the write lock and commits, durably; tries again while another connection has the lock.
   void write(const char* doing, const Progress& progress, const std::function<void()>& body);
-  /// Runs a draft's steps, after which whoever writes must still be able to. REQUIRES: the write lock.
+  /// Runs a draft's steps, after which writers must still be able to write. REQUIRES: the write lock.
   void run_steps(const char* doing, const Draft& draft);
   void run(const char* doing, const std::vector<PlanStep>& steps);
-  /// The first column of the rows. Empty also where lockstep has no tables.
+  /// The first column of the rows. Empty also if Lockstep has no tables.
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 
   const Config& config_;

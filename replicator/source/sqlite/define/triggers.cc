@@ -41,7 +41,7 @@ class Triggers {
 
   std::string quoted(const std::string& column) const { return table_.column(column)->quoted; }
 
-  // What goes into the outbox of the row that goes by this name.
+  // The outbox's value of the row of this name.
   std::string value_of(const std::string& row) const {
     if (capture_.value.size() == 1) return row + "." + quoted(capture_.value.front());
     std::vector<std::string> parts;
@@ -73,7 +73,7 @@ class Triggers {
     return columns.size() > kMostCounted ? std::string() : any_differs(columns);
   }
 
-  // --- what `replace` deletes ---
+  // --- deletions by `replace` ---
 
   // The new row's value of an expression over a row. A condition of the index keeps the expression from
   // rows for which it may fail.

@@ -1,17 +1,16 @@
-// The triggers that write into the outbox which rows changed: an application's SQLite runs them, whatever its
+// The triggers that write into the outbox which rows changed: an application's SQLite runs them, of any
 // version, in the application's statement.
 //
 // Q1. They cannot make that statement fail: they copy values of columns and call nothing but typeof(), hex()
 //     and quote(), and they only append. (The statement's conflict clause replaces the one of an insert in a
 //     trigger, so a unique index on the outbox could fail it.) Only an index of the application's own may
-//     call more, for what it calls is called by the statement too.
+//     call more, for its own calls count as the statement's too.
 // Q2. They see every change, rows that `replace` deletes too, for which no delete trigger fires: before the
 //     statement, the rows that are the same as the new one in any unique index, or have its number (rowid),
-//     are taken for changed.
-//     (Unseen: rows that another trigger makes the same, which runs later; and what is written past triggers,
-//     as by sqlite3_blob_write().)
+//     are taken for changed. (Unseen: rows that a later trigger makes the same; and writes past triggers, as
+//     by sqlite3_blob_write().)
 // Q3. An update counts when a counted column or a captured one changed at all: 1 to 1.0 and 'a' to 'A' are
-//     changes, whatever the column's collation.
+//     changes, under every collation.
 #pragma once
 
 #include <optional>
@@ -36,12 +35,12 @@ struct SqliteTrigger {
   std::string sql;    ///< create trigger …
 };
 
-/// The triggers of a capture. `schema` is what lockstep's names begin with. REQUIRES: the table has the
+/// The triggers of a capture. `schema` is the beginning of Lockstep's names. REQUIRES: the table has the
 /// columns that the capture names.
 std::vector<SqliteTrigger> capture_triggers(const std::string& schema, const SqliteTable& table,
                                             const SqliteCaptureCode& capture);
 
-/// What the names of a capture's triggers begin with.
+/// The beginning of the names of a capture's triggers.
 std::string trigger_prefix(const std::string& schema, int capture);
 
 }  // namespace lockstep

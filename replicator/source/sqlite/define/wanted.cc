@@ -26,7 +26,7 @@ std::optional<std::vector<std::string>> counted_columns(SqliteReads& reads,
     const SqliteViewReads* const read = reads.of(view);
     if (read == nullptr) return std::nullopt;
     const auto table = read->tables.find(capture.relation);
-    // A table that the view does not read leads to documents in a way that nobody can see into.
+    // A table that the view does not read leads to documents in an unknown way.
     if (table == read->tables.end() || table->second.by_row_number || table->second.in_natural_join)
       return std::nullopt;
     counted.insert(table->second.columns.begin(), table->second.columns.end());

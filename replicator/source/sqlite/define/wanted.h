@@ -18,8 +18,8 @@ struct SqliteTableCapture {
   int id = 0;
   std::string relation;            ///< the table's name
   std::vector<std::string> value;  ///< the columns whose values go into the outbox
-  /// SQL from ?1, a JSON array of what the outbox has (of several columns an array each), to one value a row.
-  /// Empty: what the outbox has is the value.
+  /// SQL from ?1, a JSON array of the outbox's values (of several columns an array each), to one value a row.
+  /// Empty: the outbox has the value itself.
   std::string query;
   /// An update counts only if one of these changed. None: if a column changed that a view reads.
   std::optional<std::vector<std::string>> columns;
@@ -29,7 +29,7 @@ struct SqliteTableCapture {
   auto identity() const { return std::tie(relation, value, query, columns); }
 };
 
-/// What views read; one that cannot be prepared is left out. Kept, because several captures ask.
+/// The reads of views; one that cannot be prepared is left out. Kept, because several captures ask.
 class SqliteReads {
  public:
   explicit SqliteReads(SqliteConnection& connection) : connection_(connection) {}
@@ -42,8 +42,8 @@ class SqliteReads {
   std::map<std::string, std::optional<SqliteViewReads>> reads_;
 };
 
-/// The columns of which one must have changed for an update to count, besides those of the value. None: every
-/// update counts.
+/// The columns, besides those of the value: an update counts if one of them has changed. None: every update
+/// counts.
 std::optional<std::vector<std::string>> counted_columns(SqliteReads& reads,
                                                         const SqliteTableCapture& capture);
 

@@ -13,17 +13,17 @@
 namespace lockstep {
 namespace {
 
-// The file tells of a write before the commit can be seen.
+// The file shows a write before the commit can be seen.
 constexpr std::chrono::milliseconds kSeenAfter{10};
 constexpr std::chrono::microseconds kLookAgain{50};
 
-// A save takes the write lock, and an application that does not wait for it fails. Nobody needs it sooner but
-// who waits for it.
+// A save takes the write lock, and an application that does not wait for it fails. Only a waiting client
+// needs it sooner.
 constexpr std::chrono::milliseconds kUnlessAwaited{1'000};
 
 }  // namespace
 
-// What is rendered from other definitions than those that were applied has to be compared once they are put
+// Documents rendered from other definitions than the applied ones have to be compared once these are put
 // back, whatever becomes of this process.
 template <typename Reading, typename Open>
 std::unique_ptr<Reading> SqliteChangeLog::noted(const Open& open) {

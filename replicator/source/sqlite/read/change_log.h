@@ -46,7 +46,7 @@ class SqliteChangeLog final : public ChangeLog {
   std::optional<FoundDue> find_due(const AppliedIndex& index) override;
 
  private:
-  /// What `open` opens, once what it would render from is noted.
+  /// The result of `open`, once the definitions for its rendering are noted.
   template <typename Reading, typename Open>
   std::unique_ptr<Reading> noted(const Open& open);
 

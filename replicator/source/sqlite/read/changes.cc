@@ -60,7 +60,7 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
         values += std::max<std::int64_t>(0, std::ssize(*value) / kBytesOfOneValue - 1);
         texts.insert(*std::move(value));
       } else {
-        everything = true;  // no trigger wrote it, and nobody knows which row it means
+        everything = true;  // no trigger wrote it, and its row is unknown
       }
     }
   }

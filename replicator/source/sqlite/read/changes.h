@@ -1,4 +1,4 @@
-// Reads the outbox: what changed behind a position, in chunks.
+// Reads the outbox: the changes behind a position, in chunks.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDeadLetterTable = "dead_letter";
 
 // The dead letters that a person means: ?1 indices, ?2 ids, empty for any, ?3 error type or part of the
-// reason, empty for any, ?4 and ?5 last refused since and until, null for whenever. The greatest of what
+// reason, empty for any, ?4 and ?5 last refused since and until, null for any time. The greatest of what
 // texts of times can be ends no range.
 const std::string kMatching =
     "index_id in (select value from json_each(?1)) "

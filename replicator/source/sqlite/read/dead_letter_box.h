@@ -1,4 +1,4 @@
-// {schema}_dead_letter for people: looks through what Elasticsearch refused, and forgets it.
+// {schema}_dead_letter for people: looks through refused documents, and forgets them.
 #pragma once
 
 #include "replicator/source/dead_letter_box.h"

@@ -1,5 +1,5 @@
-// What is due, as {schema}_due keeps it: changes and large changes whose documents are still to be found, and
-// pages of documents.
+// The due work, as {schema}_due keeps it: changes and large changes whose documents are still to be found,
+// and pages of documents.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ std::vector<DueList> load_due(SqliteConnection& connection, int pipeline);
 /// As SourceTransaction::next_due(). Throws Error.
 NextDue read_next_due(SqliteConnection& connection, IndexId index, const std::vector<DueNumber>& in_hand);
 
-/// What is to be written of it. Every function throws Error. REQUIRES: a SqliteWrite is open.
+/// The writes of it. Every function throws Error. REQUIRES: a SqliteWrite is open.
 class SqliteDue {
  public:
   /// `connection` must outlive this.
@@ -39,7 +39,7 @@ class SqliteDue {
   DocumentIds without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin,
                               const std::vector<WrittenPage>& written);
 
-  /// Lets documents join this page: whoever renders it after that makes up for them, too. False: it is gone.
+  /// Lets documents join this page: a later rendering of it makes up for them, too. False: it is gone.
   bool join_page(DueNumber page, const DueOrigin& origin);
 
   /// A page of documents, at most kDuePageDocuments. `due_at`: milliseconds since 1970.
@@ -57,7 +57,7 @@ class SqliteDue {
   SqliteConnection& connection_;
 };
 
-/// Changes of an index whose documents are to be found together, or what is left of a large one.
+/// Changes of an index whose documents are to be found together, or the rest of a large one.
 struct SqliteDueChanges {
   std::vector<DueNumber> numbers;  ///< of the entries; empty: there are none
   std::vector<CapturedChange> changes;

@@ -59,7 +59,7 @@ FoundDue SqliteDueFinder::find(const SqlitePipeline& pipeline, const SqliteIndex
   return found;
 }
 
-// Whoever ends between the pages and the last step leaves documents that the next one finds again.
+// A search that ends between the pages and the last step leaves documents that the next one finds again.
 bool SqliteDueFinder::find_oldest(const SqlitePipeline& pipeline, const SqliteIndex& index, DueNumber up_to,
                                   FoundDue& found) {
   connection_->execute(kDoing, "delete from temp.lockstep_gathered");
@@ -124,8 +124,8 @@ void SqliteDueFinder::gather(const SqlitePipeline& pipeline, const SqliteIndex& 
   }
 }
 
-// Those that are on a page already, one that no pause keeps back, that is older than the search, and whose
-// `as_of` tells whoever has read it before.
+// Those that are already on a page that no pause delays, that is older than the search, and whose `as_of`
+// shows that to a process that has read it before.
 std::int64_t SqliteDueFinder::join_pages(const SqliteIndex& index, const SqliteDueChanges& due) {
   std::vector<DueNumber> pages;
   {

@@ -1,4 +1,4 @@
-// Finds the documents of due changes beside the tail, on a connection and in a thread of its own: for
+// Finds the documents of due changes alongside the tail, on a connection and in a thread of its own: for
 // hundreds of thousands of documents that takes a second.
 //
 // The ids are gathered in a temporary table, which is this connection's own, while a snapshot is open. They
@@ -25,14 +25,14 @@ namespace lockstep {
 
 class SqliteDueFinder {
  public:
-  /// Connects when there is something to do.
+  /// Connects when there is work.
   explicit SqliteDueFinder(SourceConfig source) : source_(std::move(source)) {}
-  /// Ends what is being done; the next leader does it again.
+  /// Ends the search; the next leader does it again.
   ~SqliteDueFinder();
   SqliteDueFinder(const SqliteDueFinder&) = delete;
   SqliteDueFinder& operator=(const SqliteDueFinder&) = delete;
 
-  /// As ChangeLog::find_due(). Throws Error; ViewError when it would fail again.
+  /// As ChangeLog::find_due(). Throws Error; ViewError if it would fail again.
   std::optional<FoundDue> advance(const SqlitePipeline& pipeline, const SqliteIndex& index);
 
  private:
@@ -40,14 +40,14 @@ class SqliteDueFinder {
   /// Finds the documents of the oldest changes, or of a part of a large one. False: there are none.
   bool find_oldest(const SqlitePipeline& pipeline, const SqliteIndex& index, DueNumber up_to,
                    FoundDue& found);
-  /// Gathers what some of the rows lead to; returns those that are left.
+  /// Gathers the documents of some of the rows; returns the rows that are left.
   std::optional<SqliteRows> gather_rows(const SqlitePipeline& pipeline, const SqliteIndex& index,
                                         const SqliteRows& rows, FoundDue& found);
   void gather(const SqlitePipeline& pipeline, const SqliteIndex& index,
               const std::vector<CapturedChange>& changes);
-  /// What was gathered joins the pages that have it, and leaves; returns how many documents do.
+  /// Gathered documents join the pages that have them, and leave; returns how many do.
   std::int64_t join_pages(const SqliteIndex& index, const SqliteDueChanges& due);
-  /// Makes pages of what is left; returns how many documents these have.
+  /// Makes pages of the rest; returns how many documents these have.
   std::int64_t write_pages(const SqliteIndex& index, const SqliteDueChanges& due);
   bool is_cancelled();
 

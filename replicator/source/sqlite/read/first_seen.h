@@ -20,7 +20,7 @@ class FirstSeen {
     looks_.push_back({id, now});
   }
 
-  /// How long ago this row was seen first; 0: nobody has seen it yet.
+  /// How long ago this row was seen first; 0: not yet.
   std::chrono::microseconds age(std::int64_t id, SteadyTime now) const {
     for (const Look& look : looks_) {
       if (look.newest >= id) return std::chrono::duration_cast<std::chrono::microseconds>(now - look.at);

@@ -18,7 +18,7 @@ bool SqliteHistory::goes_on(SqliteConnection& connection, int pipeline) const {
   if (!last_) return true;
   SqliteStatement row(connection, "looking whether the source went back",
                       "select epoch, saved from {schema}_checkpoint where pipeline = ?1", pipeline);
-  if (!row.step()) return true;  // the pipeline was removed, which whoever loads it says
+  if (!row.step()) return true;  // the pipeline was removed, as its next loading reports
   const Epoch epoch{stored_integer(row[0], "checkpoint")};
   return epoch > last_->epoch ||
          (epoch == last_->epoch && stored_integer(row[1], "checkpoint") == last_->number);

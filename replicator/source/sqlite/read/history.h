@@ -34,8 +34,8 @@ class SqliteHistory {
   std::optional<Last> last_;
 };
 
-/// Notes in the file that it went back: whoever leads next compares everything. The error for who has noticed
-/// it. REQUIRES: no transaction is open. Throws Error when it cannot be noted.
+/// Notes in the file that it went back: the next leader compares everything. The error for the process that
+/// has noticed it. REQUIRES: no transaction is open. Throws Error if it cannot be noted.
 Error note_gone_back(SqliteConnection& connection);
 
 }  // namespace lockstep

@@ -67,7 +67,7 @@ bool can_be_id(const SqliteIndex& index, const std::string& id) {
   return index.id_type != SqliteIndex::IdType::kInteger || is_integer_text(id);
 }
 
-// Where ids have several types 5 and '5' are both asked for, and the blob x'05' for 05; the view has at most
+// If ids have several types, 5 and '5' are both asked for, and the blob x'05' for 05; the view has at most
 // one of them, or two documents of one id.
 std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids) {
   std::vector<std::string> values;

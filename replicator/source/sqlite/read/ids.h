@@ -26,14 +26,14 @@ std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids);
 void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteIndex& index,
                  const std::vector<CapturedChange>& changes, const std::function<bool(std::string id)>& sink);
 
-/// The ids that the changes lead to, without duplicates; none when they are not found within `limits`.
+/// The ids that the changes lead to, without duplicates; none if they are not found within `limits`.
 /// REQUIRES: a snapshot is open. Throws ViewError, Error.
 std::optional<DocumentIds> find_ids(SqliteConnection& connection, const SqlitePipeline& pipeline,
                                     const SqliteIndex& index, const std::vector<CapturedChange>& changes,
                                     const SearchLimits& limits);
 
-/// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
-/// that would come again leaves as a ViewError.
+/// Runs `read`, which reads the view of `index` or its tracks' queries, and returns its result. An error that
+/// would come again leaves as a ViewError.
 template <typename Read>
 auto reading_view(const SqliteIndex& index, const Read& read) {
   try {

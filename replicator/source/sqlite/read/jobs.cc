@@ -16,7 +16,7 @@ constexpr const char* kLoadingJobs = "loading the jobs";
 constexpr const char* kAddingJob = "adding a job";
 constexpr const char* kSaving = "saving the jobs";
 
-// Otherwise the view would seem to be what cannot be read.
+// Otherwise the view would seem to be the unreadable part.
 void require_id_of_view(const SqlitePipeline& pipeline, const Job& job) {
   const auto* const after = std::get_if<AfterDocument>(&job.position);
   const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),
@@ -95,7 +95,7 @@ void SqliteJobs::begin(JobId job) {
 
 void SqliteJobs::save(const JobProgress& progress) {
   if (progress.finished) return remove(progress.job);
-  // A job with progress has begun, whatever its position.
+  // A job with progress has begun, at any position.
   SqliteStatement(
       connection_, kSaving,
       "update {schema}_job set position = ?2, done = done + ?3, total = coalesce(?4, total) where id = ?1",

@@ -13,16 +13,16 @@ namespace lockstep {
 /// As ChangeLog::jobs(). Throws Error.
 UnfinishedJobs load_jobs(SqliteConnection& connection, const SqlitePipeline& pipeline);
 
-/// What is to be written of jobs. Every function throws Error. REQUIRES: a SqliteWrite is open.
+/// The writes of jobs. Every function throws Error. REQUIRES: a SqliteWrite is open.
 class SqliteJobs {
  public:
   /// `connection` must outlive this.
   SqliteJobs(SqliteConnection& connection, int pipeline) : connection_(connection), pipeline_(pipeline) {}
 
-  /// Adds a job over a whole index, unless one of its kind that nobody has begun exists: none then.
+  /// Adds a job over a whole index, unless one of its kind exists that has not begun: none then.
   std::optional<Job> add(IndexId index, JobKind kind, const std::string& reason);
 
-  /// Adds one, whatever exists.
+  /// Adds one, regardless of others.
   Job insert(IndexId index, JobKind kind, const std::string& reason);
 
   void begin(JobId job);

@@ -26,19 +26,19 @@ std::string value_text(const SqliteColumn& value);
 /// A null in that form: a value for `row` and `keys`, and no document's _id.
 inline constexpr const char* kNullValue = "null";
 
-/// The same of what the outbox has of a capture of so many columns: of several, a JSON array. None: it is not
-/// what triggers write. Throws SqliteError.
+/// The same of the outbox's value for a capture of so many columns: of several, a JSON array. None: triggers
+/// do not write such a value. Throws SqliteError.
 std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
                                              int columns);
 
-/// The id that a value stands for; REQUIRES: it is not null.
+/// The id that a value represents; REQUIRES: it is not null.
 std::string id_text(const SqliteColumn& value);
 /// The same of a number with a fraction or an exponent.
 std::string id_text(double value);
 /// The same of value_text(). None: it is an array.
 std::optional<std::string> id_of_value(const std::string& value);
 
-/// The texts of a JSON array in one of lockstep's own tables. Throws Error for anything else.
+/// The texts of a JSON array in one of Lockstep's own tables. Throws Error for anything else.
 std::vector<std::string> stored_texts(const SqliteColumn& column, std::string_view table);
 
 /// "[a,b]" of JSON texts.

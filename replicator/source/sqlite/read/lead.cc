@@ -56,7 +56,7 @@ void SqliteLead::leave_mark(Epoch epoch) {
                   "and saved = coalesce(?4, saved)",
                   pipeline_.id(), epoch.value, number, history_.last())
       .run();
-  if (connection_.changes() == 0) return;  // who looks at the history next says why
+  if (connection_.changes() == 0) return;  // the next look at the history reports why
   add_mark(number);
   write.commit(kDoing);
   history_.saved(epoch, number);

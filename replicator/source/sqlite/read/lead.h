@@ -1,5 +1,5 @@
-// Who leads a pipeline in a SQLite file: whoever holds a byte of the file, on this machine. The epoch in the
-// file is the fence.
+// The leader of a pipeline in a SQLite file: the holder of a byte of the file, on this machine. The epoch in
+// the file is the fence.
 #pragma once
 
 #include "replicator/source/lead.h"

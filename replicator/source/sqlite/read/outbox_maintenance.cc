@@ -77,8 +77,8 @@ bool SqliteOutboxMaintenance::remove_before(std::int64_t row) {
   }
 }
 
-// Rows of a large change stay whose documents are still to be found. What is due of an index that is set
-// aside needs none: it will be compared.
+// Rows of a large change stay whose documents are still to be found. A paused index's due documents need
+// none: it will be compared.
 void SqliteOutboxMaintenance::prune() {
   std::int64_t passed = 0;
   {
@@ -112,8 +112,8 @@ bool SqliteOutboxMaintenance::has_given_up() {
   return stored_integer(row[0], "outbox_limit") != 0;
 }
 
-// The rows go first, beside the writers, since the outbox would be full again at once; the comparisons make
-// up for them, and capture goes on only with those. All pipelines are compared, because one that has no
+// The rows go first, while writers work, since the outbox would be full again at once; the comparisons make
+// up for them, and capture continues only with those. All pipelines are compared, because one that has no
 // max_outbox_size now may have had one.
 bool SqliteOutboxMaintenance::resume() {
   if (!remove_before(newest_outbox_id(connection_))) return false;
@@ -142,8 +142,8 @@ bool SqliteOutboxMaintenance::resume() {
   return true;
 }
 
-// A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
-// drops and renames; that moves the schema's version.
+// A table has no parts in SQLite. Only a table that a migration copies, drops and renames loses its triggers
+// silently; that moves the schema's version.
 std::vector<std::string> SqliteOutboxMaintenance::follow_parts() {
   const std::int64_t version = connection_.schema_version();
   if (whole_at_ == version) return {};
@@ -155,7 +155,7 @@ std::vector<std::string> SqliteOutboxMaintenance::follow_parts() {
     return done;
   } catch (const SqliteError& error) {
     if (error.primary_code() != SQLITE_BUSY) throw;
-    return {};  // somebody writes; there is a next time
+    return {};  // another connection writes; there is a next time
   }
 }
 

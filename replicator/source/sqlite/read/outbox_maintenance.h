@@ -1,4 +1,4 @@
-// The care of the outbox in a SQLite file. Whatever holds the application's write lock is a short slice.
+// The care of the outbox in a SQLite file. Work under the application's write lock comes in short slices.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class SqliteOutboxMaintenance final : public OutboxMaintenance {
   std::vector<std::string> differences_from_applied() override;
 
  private:
-  /// Asks for comparisons of the indices whose definitions are what they were.
+  /// Asks for comparisons of the indices whose definitions are restored.
   void have_put_back_compared();
   /// Removes the rows before this one, slice by slice, for some 20 ms at most. Returns whether none is left.
   bool remove_before(std::int64_t row);

@@ -1,4 +1,4 @@
-// A pipeline as `apply` has left it in a SQLite file: beside what every source says of it, the columns and
+// A pipeline as `apply` has left it in a SQLite file: besides the facts of every source, the columns and
 // queries by which SQLite leads from changed rows to documents.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace lockstep {
 
-/// What the outbox has of a changed row.
+/// The outbox's part of a changed row.
 struct SqliteCapture {
   int columns = 1;
-  /// From ?1, a JSON array of what the outbox has, to the values, one a row; none: these are the values.
+  /// From ?1, a JSON array of the outbox's values, to the values, one a row; none: these are the values.
   std::optional<std::string> query;
 };
 
@@ -52,19 +52,19 @@ struct SqlitePipeline {
 
   int id() const { return applied.id; }
 
-  /// Throws Error when the pipeline has no such index.
+  /// Throws Error if the pipeline has no such index.
   const SqliteIndex& index(IndexId id) const;
 };
 
-/// What is stored as "integer", "text" or "any". Throws Error for any other, naming it and the index.
+/// The type stored as "integer", "text" or "any". Throws Error for any other, naming it and the index.
 SqliteIndex::IdType sqlite_id_type(const std::string& name, const std::string& alias);
 
-/// Fields of these names, of which those in `holding` hold JSON.
+/// Fields of these names; those in `holding` hold JSON.
 std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
                                        const std::vector<std::string>& holding);
 
-/// Loads the pipeline of this name. Throws SourceAbsent when it was not applied to this file, OtherVersion
-/// when another version of lockstep did it, and Error.
+/// Loads the pipeline of this name. Throws SourceAbsent if it was not applied to this file, OtherVersion if
+/// another version of Lockstep did it, and Error.
 SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::string& name);
 
 struct SqlitePipelineRow {

@@ -9,17 +9,17 @@ namespace lockstep {
 
 Position position_at(std::int64_t id);
 
-/// Throws Error when another source has made it.
+/// Throws Error if another source has made it.
 std::int64_t id_of(const Position& position);
 
-/// Rows that became visible together, of which nobody knows which transactions they are: SQLite tells none.
-/// They take the place of a large transaction.
+/// Rows that became visible together, of unknown transactions: SQLite names none. They take the place of a
+/// large transaction.
 struct SqliteRows {
   std::int64_t behind = 0;
   std::int64_t up_to = 0;
 
   LargeTransaction to_transaction() const;
-  /// Throws Error when another source has made it.
+  /// Throws Error if another source has made it.
   static SqliteRows from(const LargeTransaction& transaction);
 };
 

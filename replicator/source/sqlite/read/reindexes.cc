@@ -122,7 +122,7 @@ bool SqliteReindexes::advance(const Reindex& reindex, Epoch epoch, const Reindex
         .run();
   }
   if (step.to == kFilling || step.to == kKept || step.to == kDropping) {
-    // Whoever runs the pipeline loads it again.
+    // The leader loads the pipeline again.
     SqliteStatement(connection_, kAdvancing,
                     "update {schema}_pipeline set revision = revision + 1 where id = ?1", pipeline_.id())
         .run();
@@ -176,7 +176,8 @@ int SqliteReindexes::last_index() {
   return static_cast<int>(stored_integer(number[0], "counter"));
 }
 
-// No sweep: what was empty when the changes began to be followed has nothing that the view does not have.
+// No sweep: an index that was empty when the changes began to be followed has nothing that the view does not
+// have.
 void SqliteReindexes::compare(const Reindex& known) {
   Filling added;
   added.holes = {{"schema", connection_.schema()},

@@ -1,4 +1,4 @@
-// {schema}_reindex: what people want of a reindex, and the steps of the leader (migration 0003 has the
+// {schema}_reindex: people's orders for a reindex, and the steps of the leader (migration 0003 has the
 // states).
 #pragma once
 
@@ -35,7 +35,7 @@ class SqliteReindexes final : public Reindexes {
   std::optional<Pace> pace(IndexId index, JobKind kind) override;
 
  private:
-  /// What a step does beside noting the state. REQUIRES, as all of these: a SqliteWrite is open.
+  /// A step's work besides noting the state. REQUIRES, as all of these: a SqliteWrite is open.
   void carry_out(const Reindex& known, const ReindexStep& step);
   void fill(const Reindex& known, const NewGeneration& generation);
   int last_index();

@@ -1,5 +1,5 @@
 // Under which routings Elasticsearch may have the documents of an index. A document whose routing changes
-// moves to another shard, and the old shard must be told. A document that has left the view has no routing
+// moves to another shard, and the old shard must be updated. A document that has left the view has no routing
 // any more, and only this table knows where it was.
 //
 // R1. A routing is in the table, committed, before a document is written under it. It goes only after
@@ -52,7 +52,7 @@ class SqliteRoutes {
 void save_routes(SqliteConnection& connection, const SqliteNewRoutes& routes);
 /// Forgets these routings, unless a later write has used them again.
 void forget_routes(SqliteConnection& connection, const std::vector<AcknowledgedWrite>& deleted);
-/// Remembers routings under which documents were found that no write of lockstep's put there.
+/// Remembers routings under which documents were found that no write of Lockstep's put there.
 void add_found_routes(SqliteConnection& connection, IndexId index, const std::vector<FoundDocument>& found);
 
 }  // namespace lockstep

@@ -134,8 +134,8 @@ void SqliteSourceTransaction::add_due(const AppliedIndex& index, const DocumentI
   steps_.emplace_back([=, this, index = index.id] { write_due(index, ids, origin); });
 }
 
-// A page is rendered by _id. That reaches no text that is no value of the _id's type and, where the view has
-// no routing, no document under one; a sweep deletes those.
+// A page is rendered by _id. That reaches no text that is no value of the _id's type and, if the view has no
+// routing, no document under one; a sweep deletes those.
 void SqliteSourceTransaction::add_repair(const AppliedIndex& applied,
                                          const std::vector<FoundDocument>& documents,
                                          const DueOrigin& origin) {
@@ -242,7 +242,7 @@ bool SqliteSourceTransaction::write() {
   return true;
 }
 
-// What the snapshot saw is durable together with what is written behind it.
+// Everything that the snapshot saw is durable together with the writes behind it.
 Committed SqliteSourceTransaction::commit() {
   snapshot_.end();
   if (!write()) {

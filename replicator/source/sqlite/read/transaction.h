@@ -1,5 +1,5 @@
-// A SourceTransaction of SQLite: a snapshot that is only read, and what is to be written, for the transaction
-// of its own in which commit() does so.
+// A SourceTransaction of SQLite: a snapshot that is only read, and the writes, for the transaction of its own
+// in which commit() makes them.
 #pragma once
 
 #include <functional>

@@ -25,7 +25,7 @@
 namespace lockstep {
 namespace {
 
-// Some views take long for their first document, and whoever asks has other indices to follow.
+// Some views take long for their first document, and the caller has other indices to follow.
 constexpr std::chrono::milliseconds kFirstDocumentLimit{1'000};
 
 // SQLite keeps no estimate, and the leader counts between its turns.
@@ -177,7 +177,7 @@ void reading_rows(SqliteConnection& connection, const SqliteIndex& index, const 
     try {
       failing = find_failing(connection, index, ids());
     } catch (const SqliteError&) {
-      // The view's own error says enough, and when the file cannot be read now the next look says so.
+      // The view's own error is enough, and if the file cannot be read now the next look reports it.
     }
     if (!failing) throw;
     Error::Parts parts = error.parts();
@@ -216,7 +216,7 @@ void add_id_function(SqliteConnection& connection) {
   if (code != SQLITE_OK) throw sqlite_error("making an SQL function", connection.handle(), code);
 }
 
-// What does not fit any more is left over, but every row is looked at: two may have one _id.
+// Documents that do not fit any more are left over, but every row is looked at: two may have one _id.
 DocumentIds SqliteViews::render(const SqliteIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                                 SqliteRoutes* routes, const DocumentSink& sink) {
   std::vector<Row> rendered;
@@ -380,7 +380,7 @@ void SqliteViews::require_readable(const SqliteIndex& index) {
     const SqliteTimeLimit limit(connection_, kFirstDocumentLimit);
     render_page(index, std::nullopt, 1, 1, nullptr, nobody);
   } catch (const SqliteError& error) {
-    // Nothing was wrong until then; whoever reads on meets the rest.
+    // Nothing was wrong until then; a later reader meets the rest.
     if (!is_interrupted(error)) throw;
   }
 }

@@ -1,6 +1,6 @@
 // Reads an index's view inside of a snapshot: documents by id or page by page, and which documents it does
-// not have. What only reads and what leads share this. JSON is written here, since SQLite's own functions
-// write other numbers than they were given, and lose through a view which texts are JSON.
+// not have. Readers and the leader share this. JSON is written here, since SQLite's own functions write other
+// numbers than they were given, and lose through a view which texts are JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lockstep {
 /// SqliteError.
 void add_id_function(SqliteConnection& connection);
 
-/// Every function throws ViewError when reading the view again would fail in the same way, Error otherwise.
+/// Every function throws ViewError if reading the view again would fail in the same way, Error otherwise.
 /// REQUIRES: a snapshot is open.
 class SqliteViews {
  public:

@@ -60,7 +60,7 @@ void keep_descriptor(int descriptor) {
   struct stat found {};
   if (fstat(descriptor, &found) != 0) return;
   if (found.st_nlink == 0) {
-    close(descriptor);  // nobody can meet a lock of this file any more
+    close(descriptor);  // no process can meet a lock of this file any more
     return;
   }
   Spare& kept = spare();

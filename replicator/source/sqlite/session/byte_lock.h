@@ -12,16 +12,16 @@
 
 namespace lockstep {
 
-/// What a byte is for; each pipeline has its own.
+/// The purpose of a byte; each pipeline has its own.
 enum class LockPurpose {
-  kLead,     ///< exclusive: who leads
-  kAwaited,  ///< shared: who waits for the leader's next checkpoint
+  kLead,     ///< exclusive: the leader
+  kAwaited,  ///< shared: clients that wait for the leader's next checkpoint
 };
 
 /// For one thread.
 class ByteLock {
  public:
-  /// Throws Error when the file cannot be opened.
+  /// Throws Error if the file cannot be opened.
   ByteLock(const SqliteFile& file, LockPurpose purpose, int pipeline);
   ~ByteLock();
   ByteLock(const ByteLock&) = delete;
@@ -32,7 +32,7 @@ class ByteLock {
   void share();
   void let_go();
 
-  /// Whether somebody else has it. Throws Error.
+  /// Whether another process has it. Throws Error.
   bool is_held_elsewhere();
 
  private:

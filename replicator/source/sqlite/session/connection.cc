@@ -19,7 +19,7 @@ namespace lockstep {
 namespace {
 
 // Of other processes that hold the lock for less than a millisecond. SQLite's own waits grow to 100 ms, and
-// whoever waits so long starves beside a busy writer.
+// so long a wait starves next to a busy writer.
 constexpr std::chrono::microseconds kLookAgain{500};
 
 // Long enough to be woken with a fresh share of the processor, so that we do not lose it while we hold the
@@ -50,8 +50,8 @@ std::string required_prefix(const std::string& schema) {
                    "as \"lockstep\"");
 }
 
-// Syncs a file or folder that SQLite has not open. What is not there needs no sync. It does not wait for the
-// other end of a pipe that somebody has put there.
+// Syncs a file or folder that SQLite does not have open. A missing one needs no sync. It does not wait for
+// the other end of a pipe in its place.
 void sync_path(const std::filesystem::path& path, int flags) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   if (descriptor < 0 && errno == ENOENT) return;
@@ -63,7 +63,7 @@ void sync_path(const std::filesystem::path& path, int flags) {
       {"making " + path.string() + " durable", std::strerror(fault), "", Retry::kLater, Server::kSource});
 }
 
-// One that SQLite has open; null when it has none of this kind.
+// One that SQLite has open; null if it has none of this kind.
 sqlite3_file* open_file(sqlite3* database, int which) {
   sqlite3_file* opened = nullptr;
   const int code = sqlite3_file_control(database, "main", which, &opened);
@@ -161,8 +161,8 @@ void SqliteConnection::sync() {
   has_written_ = false;
 }
 
-// The -wal first: what a checkpoint takes from there meanwhile is in the file when that is synced. Beside a
-// rollback journal its disappearance is the commit, so the folder is synced too.
+// The -wal first: pages that a checkpoint takes from there meanwhile are in the file when that is synced.
+// With a rollback journal its disappearance is the commit, so the folder is synced too.
 void SqliteConnection::sync_files() {
   sqlite3_file* const write_ahead_log = wal();
   if (write_ahead_log != nullptr) sync_open(write_ahead_log);
@@ -172,7 +172,7 @@ void SqliteConnection::sync_files() {
   sync_path(file_.path().parent_path(), O_DIRECTORY);
 }
 
-// The caller may have been running for long: it sleeps once in any case. Beside a rollback journal every look
+// The caller may have been running for long: it sleeps once in any case. With a rollback journal every look
 // locks the file, and would be in the way itself.
 void SqliteConnection::await_moment_to_write() {
   const std::int64_t version = data_version();
@@ -193,8 +193,8 @@ void SqliteConnection::interrupt() {
   sqlite3_interrupt(handle_);
 }
 
-// SQLite keeps pages until somebody commits through SQLite: a copy over the file is not seen, and a commit of
-// ours would put pages of the old file into it.
+// SQLite keeps pages until a commit through SQLite: a copy over the file is not seen, and a commit of ours
+// would put pages of the old file into it.
 void SqliteConnection::require_same_file() {
   if (const std::optional<std::int64_t> written_at = file_.look()) {
     if (written_at_ != *written_at) sqlite3_db_release_memory(handle_);

@@ -3,7 +3,7 @@
 // The file stays the application's: nothing here changes a setting that the file keeps (journal mode,
 // auto_vacuum, user_version), creates the file, or checkpoints for it in a commit.
 //
-// No file of lockstep may open the database or its -shm by a descriptor of its own and close it: that would
+// No file of Lockstep may open the database or its -shm by a descriptor of its own and close it: that would
 // drop every lock that this process has on it (POSIX). byte_lock.h opens one, and keeps it.
 #pragma once
 
@@ -41,7 +41,7 @@ class SqliteConnection {
   sqlite3* handle() { return handle_; }
   const SqliteFile& file() const { return file_; }
 
-  /// What the names of lockstep's own tables begin with.
+  /// The beginning of the names of Lockstep's own tables.
   const std::string& schema() const { return schema_; }
 
   /// The statement with each `{schema}` replaced by schema().
@@ -61,27 +61,27 @@ class SqliteConnection {
   /// Rows that the last statement has inserted, changed or deleted.
   std::int64_t changes() const;
 
-  /// Another one when somebody else has committed. Throws SqliteError.
+  /// Another one once another connection has committed. Throws SqliteError.
   std::int64_t data_version();
 
   /// Another one when a table, view, trigger or index was made, changed or dropped. Throws SqliteError.
   std::int64_t schema_version();
 
-  /// Makes everything durable that this connection sees, by fsync and without a lock, whatever the
-  /// application's `synchronous` and journal mode are. Does nothing when it is already. Throws Error.
+  /// Makes everything durable that this connection sees, by fsync and without a lock, under every
+  /// `synchronous` and journal mode. Does nothing if it already is. Throws Error.
   void sync();
 
   /// Makes the statement that runs fail with SQLITE_INTERRUPT, from any thread. May come too early or late.
   void interrupt();
 
-  /// Waits for a moment at which nobody else is likely to want the write lock: right after somebody's commit,
-  /// or when nobody has committed for a while. At most kLongestWatch. Throws SqliteError.
+  /// Waits for a moment at which no other connection is likely to want the write lock: right after a commit,
+  /// or after a while without one. At most kLongestWatch. Throws SqliteError.
   void await_moment_to_write();
 
   static constexpr std::chrono::milliseconds kLongestWatch{20};
 
-  /// Throws Error, retryable, when another file has taken the path since this one was opened. What follows
-  /// sees the file as it is, also when it was written past SQLite. REQUIRES: no transaction is open.
+  /// Throws Error, retryable, if another file has taken the path since this one was opened. Later steps see
+  /// the file as it is, also if it was written past SQLite. REQUIRES: no transaction is open.
   void require_same_file();
 
  private:
@@ -95,7 +95,7 @@ class SqliteConnection {
 
   static int wait_for_lock(void* connection, int attempt);
 
-  /// A prepared statement that nobody uses.
+  /// A prepared statement that is not in use.
   sqlite3_stmt* take(std::string_view doing, const std::string& text);
   void give_back(const std::string& text, sqlite3_stmt* statement);
 
@@ -109,7 +109,7 @@ class SqliteConnection {
   std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
   bool has_written_ = false;                                 // since then
   std::optional<std::int64_t> quiet_version_;                // data_version() for all of the last watch
-  std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
+  std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those not in use
 };
 
 /// An identifier, quoted for SQL.

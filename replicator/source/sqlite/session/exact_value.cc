@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A marked text begins with this. Behind it stands what it is, of a text or blob the digits of its bytes.
+// A marked text begins with this. Its kind follows, of a text or blob the digits of its bytes.
 constexpr char kMark = '\x01';
 constexpr std::string_view kOpenMarked = "\"\\u0001";  // in JSON
 constexpr char kText = 't';
@@ -37,7 +37,7 @@ struct Marked {
   std::string bytes;
 };
 
-// `text` without its kMark. None: lockstep has not written it.
+// `text` without its kMark. None: Lockstep has not written it.
 std::optional<Marked> read_marked(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const char what = text.front();
@@ -66,7 +66,7 @@ void call_exact_value(sqlite3_context* context, int /*arguments*/, sqlite3_value
   }
 }
 
-// What JSON has for the text behind kOpenMarked, without its quotes. None: JSON has nothing for it.
+// JSON's notation of the text behind kOpenMarked, without its quotes. None: JSON has none for it.
 std::optional<std::string> plain(std::string_view text) {
   const std::optional<Marked> found = read_marked(text);
   if (!found) throw unfit_value("a value of a capture", "mark", text, "one that this lockstep knows");

@@ -1,11 +1,11 @@
-// How large the outbox is, without reading it.
+// The size of the outbox, without reading it.
 #pragma once
 
 #include <cstdint>
 
 namespace lockstep {
 
-/// What a row of the outbox takes on disk, about: 13 bytes with an integer, 47 with a uuid as text.
+/// The size of an outbox row on disk, about: 13 bytes with an integer, 47 with a uuid as text.
 inline constexpr std::int64_t kOutboxRowBytes = 48;
 
 }  // namespace lockstep

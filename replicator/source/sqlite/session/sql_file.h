@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// The text of a statement. Its `{name}`s are filled by fill_template(); `{schema}` is what the names of
-/// lockstep's own tables begin with. Throws std::logic_error for an unknown name.
+/// The text of a statement. Its `{name}`s are filled by fill_template(); `{schema}` is the beginning of the
+/// names of Lockstep's own tables. Throws std::logic_error for an unknown name.
 std::string_view sqlite_sql(std::string_view name);
 
 }  // namespace lockstep

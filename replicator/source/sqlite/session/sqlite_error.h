@@ -1,5 +1,5 @@
-// What SQLite complains about, as an Error. It is judged by result code (sqlite.org/rescode.html), never by
-// its text.
+// Complaints of SQLite, as an Error. They are judged by result code (sqlite.org/rescode.html), never by their
+// text.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct sqlite3;
 
 namespace lockstep {
 
-/// Retryable when somebody else has the file, when the disk is full or fails, and for lack of memory.
+/// Retryable if another process has the file, if the disk is full or fails, and for lack of memory.
 class SqliteError : public Error {
  public:
   SqliteError(Parts parts, int code) : Error(std::move(parts)), code_(code) {}

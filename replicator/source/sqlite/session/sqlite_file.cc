@@ -28,7 +28,7 @@ std::string place_of(const struct statx& found) {
          std::to_string(found.stx_btime.tv_nsec);
 }
 
-// None when there is no file.
+// None if there is no file.
 std::optional<Found> find(const std::filesystem::path& path) {
   struct statx found {};
   if (statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME | STATX_MTIME | STATX_UID, &found) != 0) {
@@ -47,7 +47,7 @@ SqliteFile::SqliteFile(std::filesystem::path path) : path_(std::move(path)) {
     throw SourceAbsent("source.url: there is no file " + path_.string() +
                        "; lockstep creates no database: name the application's own");
   }
-  // SQLite gives what root makes to the file's owner.
+  // SQLite gives files that root makes to the file's owner.
   if (geteuid() != 0 && geteuid() != found->owner) {
     throw SourceAbsent(
         "source.url: " + path_.string() + " belongs to user " + std::to_string(found->owner) +

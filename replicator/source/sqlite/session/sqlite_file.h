@@ -1,5 +1,5 @@
-// The application's file among the files of this machine: what tells it from another one at the same path,
-// and what lies beside it.
+// The application's file among the files of this machine: its identity among files of the same path, and the
+// files next to it.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@ namespace lockstep {
 
 class SqliteFile {
  public:
-  /// Looks at the file now. Throws SourceAbsent when there is none, and when it belongs to another user:
-  /// whoever opens it first owns its -wal and -shm, and may shut the application out. Throws Error when it
-  /// cannot be looked at.
+  /// Looks at the file now. Throws SourceAbsent if there is none, and if it belongs to another user: the
+  /// first to open it owns its -wal and -shm, and may shut the application out. Throws Error if it cannot be
+  /// looked at.
   explicit SqliteFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Names this very file by its number and the time of its making: a number is given again. (Not told apart:
-  /// a file that takes the number of one that was deleted in the same few milliseconds in which it was made.)
+  /// Names this very file by its number and the time of its making: a number is given again. (Not
+  /// distinguished: a file that takes the number of one that was deleted in the same few milliseconds in
+  /// which it was made.)
   const std::string& place() const { return place_; }
 
   /// Whether the path still leads to this file.
@@ -30,7 +31,7 @@ class SqliteFile {
 
   std::filesystem::path wal() const { return beside("-wal"); }
   std::filesystem::path journal() const { return beside("-journal"); }
-  /// Where the leader of a pipeline says what it does.
+  /// The file of a leader's report.
   std::filesystem::path status(const std::string& pipeline) const { return beside("-lockstep-" + pipeline); }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// A value that a trigger, a view or lockstep has stored, in a row of a statement. Texts live until the
+/// A value that a trigger, a view or Lockstep has stored, in a row of a statement. Texts live until the
 /// statement's next step.
 class SqliteColumn {
  public:
@@ -101,7 +101,7 @@ class SqliteStatement {
   sqlite3_stmt* statement_;
 };
 
-/// Values of lockstep's own tables, in columns that are never null. Throw Error (null_column), naming
+/// Values of Lockstep's own tables, in columns that are never null. Throw Error (null_column), naming
 /// `table`.
 std::int64_t stored_integer(const SqliteColumn& column, std::string_view table);
 std::string stored_text(const SqliteColumn& column, std::string_view table);

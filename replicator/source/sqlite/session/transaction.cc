@@ -29,7 +29,7 @@ SqliteSnapshot::SqliteSnapshot(SqliteConnection& connection, std::string_view do
 void SqliteSnapshot::end() {
   if (!is_open_) return;
   is_open_ = false;
-  // What it has written into temporary tables stays.
+  // Its writes into temporary tables stay.
   sqlite3_exec(connection_.handle(), "commit", nullptr, nullptr, nullptr);
   roll_back(connection_);
 }

@@ -1,7 +1,7 @@
 // Transactions on a SqliteConnection: one that reads a snapshot, and one that writes.
 //
-// A snapshot cannot be written in when anybody has committed since it was taken (SQLITE_BUSY_SNAPSHOT), so
-// what belongs to one is written in a transaction of its own that follows.
+// A snapshot cannot be written in if another connection has committed since it was taken
+// (SQLITE_BUSY_SNAPSHOT), so its writes are made in a transaction of its own that follows.
 #pragma once
 
 #include <string_view>
@@ -28,11 +28,11 @@ class SqliteSnapshot {
 };
 
 /// Has the file's write lock from the beginning on, which it takes when the application is not likely to want
-/// it. Rolls back unless commit() was called. Keep it short: the application waits, or fails where it does
-/// not wait.
+/// it. Rolls back unless commit() was called. Keep it short: the application waits, or fails if it does not
+/// wait.
 class SqliteWrite {
  public:
-  /// Throws SqliteError when the lock is not to be had.
+  /// Throws SqliteError if the lock is not available.
   SqliteWrite(SqliteConnection& connection, std::string_view doing);
   ~SqliteWrite();
   SqliteWrite(const SqliteWrite&) = delete;

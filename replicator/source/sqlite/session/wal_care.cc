@@ -23,8 +23,8 @@ std::uintmax_t SqliteWalCare::size() const {
   return absent ? 0 : size;
 }
 
-// The file does not shrink when it is written from its beginning again; how much of it is in use says SQLite.
-// The gap is as long as what was read last.
+// The file does not shrink when it is written from its beginning again; SQLite reports how much of it is in
+// use. The gap is as long as the last reading.
 void SqliteWalCare::before_reading() {
   const SteadyTime now = clock_.now();
   is_emptied_ = false;
@@ -40,7 +40,7 @@ void SqliteWalCare::before_reading() {
   }
 }
 
-// Others write, too, what no trigger sees.
+// Others also make writes that no trigger sees.
 void SqliteWalCare::while_idle() {
   const SteadyTime now = clock_.now();
   const std::int64_t version = connection_.data_version();

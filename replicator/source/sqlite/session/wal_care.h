@@ -1,6 +1,6 @@
-// Keeps the -wal file small beside a reader. SQLite writes it from the beginning again only when everything
-// in it was copied into the database and, at that moment, nobody reads: a reader without gaps lets it grow
-// with all that is written. Never waits for a lock.
+// Keeps the -wal file small despite a reader. SQLite writes it from the beginning again only after everything
+// in it was copied into the database, at a moment without readers: a reader without gaps lets it grow with
+// every write. Never waits for a lock.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,9 @@ class SqliteWalCare {
   /// Makes a gap when -wal is large. REQUIRES: no transaction is open.
   void before_reading();
 
-  /// Empties -wal when nobody has written for some seconds, once: call it again and again while there is
-  /// nothing to do. An ordinary copy of a backup over the file then comes out right, in spite of our open
-  /// connection. REQUIRES: no transaction is open.
+  /// Empties -wal after some seconds without a write, once: call it again and again while there is nothing to
+  /// do. An ordinary copy of a backup over the file then comes out right, in spite of our open connection.
+  /// REQUIRES: no transaction is open.
   void while_idle();
 
  private:

@@ -12,7 +12,7 @@ insert into {schema}_checkpoint (pipeline, last_id) select {pipeline}, coalesce(
 --   {id}, {pipeline}  ids; the other values are literals
 --   added, changed    one of the two, once
 --   tracks            once for each: {capture}, {resolver} (null: the values are the _ids)
---   jobs              once for each: {kind}, {total} documents or null, {reason}; a job of the kind that nobody has begun
+--   jobs              once for each: {kind}, {total} documents or null, {reason}; a job of the kind that has not begun
 --                     would do the same work
 {#added}
 update {schema}_counter set "index" = {id};
@@ -38,8 +38,8 @@ select job, {pipeline}, {id}, {kind}, {total}, {reason} from {schema}_counter;
 {/jobs}
 
 -- name: define_generation
--- Gives a reindex that was started just now the generation beside: an index that nobody follows yet. Its definition is
--- {configured}; `apply` makes the rest of it what that says. No real index has a name with a blank.
+-- Gives a reindex that was started just now its next generation: an index that is not followed yet. Its definition is
+-- {configured}; `apply` makes the rest of it accordingly. No real index has a name with a blank.
 --   {pipeline}, {alias}        whose reindex it is; the alias is a literal, as {configured} is
 update {schema}_counter set "index" = "index" + 1;
 insert into {schema}_index (id, pipeline, alias, view, id_type, routed, fields, json_fields, definition, configured, followed)
@@ -49,8 +49,8 @@ where i.pipeline = {pipeline} and i.alias = {alias};
 update {schema}_reindex set beside = (select "index" from {schema}_counter) where pipeline = {pipeline} and alias = {alias}
 
 -- name: refill_index
--- Lets an index be filled again, and makes whoever runs the pipeline notice. A backfill that nobody has begun would do the same
--- work; but who is about to begin it may have read a page already.
+-- Lets an index be filled again, and makes the pipeline's leader notice. A backfill that has not begun would do the same
+-- work; but a leader about to begin it may have read a page already.
 delete from {schema}_job where index_id = {id} and kind = 'backfill' and position is null;
 update {schema}_counter set job = job + 1;
 insert into {schema}_job (id, pipeline, index_id, kind, reason)

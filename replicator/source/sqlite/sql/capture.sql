@@ -23,8 +23,8 @@ begin
 end
 
 -- name: capture_replaced
--- The rows that a statement which says `replace` may be about to delete, for which no trigger fires: those that are the same
--- as the new row in a unique index.
+-- The rows that a `replace` may be about to delete, for which no trigger fires: those that are the same as the new row in a
+-- unique index.
 create trigger {name} before {event} on {table}{when}
 begin
 {#indices}
@@ -34,7 +34,7 @@ begin
 end
 
 -- name: capture_delete
--- A row that was deleted, but by a statement that says `replace`.
+-- A row that was deleted, but not by a `replace`.
 create trigger {name} after delete on {table}{when}
 begin
   insert into {schema}_outbox (capture, value) values ({capture}, {old});
@@ -45,7 +45,7 @@ begin
 end
 
 -- name: rows_of_no_index
--- What stands in lockstep's own tables and belongs to no index: the name of a warning, and its values.
+-- What stands in Lockstep's own tables and belongs to no index: the name of a warning, and its values.
 --   ?1  the pipeline
 select 'row_of_no_index', json_array(s.name, cast(s.index_id as text))
 from (

@@ -2,7 +2,7 @@
 -- Starts a reindex of an alias, unless the pipeline has no such index. It takes the number that the counter has.
 --   ?1  the pipeline
 --   ?2  the alias
---   ?3  what the mapping file of the new index says
+--   ?3  the mapping file of the new index
 --   ?4  how long the other generation is followed after each swap, in seconds
 --   ?5  how many documents a second are written or compared at most; null: no limit
 insert into {schema}_reindex (id, pipeline, alias, mapping, keep, live, max_rate)
@@ -11,7 +11,7 @@ from {schema}_index as i, {schema}_counter as c
 where i.pipeline = ?1 and i.alias = ?2
 
 -- name: copy_generation
--- A second generation of an index, defined as the one that the alias stands for, which nobody follows yet.
+-- A second generation of an index, defined as the one to which the alias points, and not followed yet.
 --   {live}                     the one that there is
 --   {beside}, {beside_name}    the other one
 update {schema}_counter set "index" = {beside};
@@ -22,7 +22,7 @@ insert into {schema}_track (index_id, capture, resolver)
 select {beside}, capture, resolver from {schema}_track where index_id = {live} order by id;
 
 -- name: fill_generation
--- A second generation of an index, beside the one that the alias stands for: it follows changes from now on, and is filled.
+-- A second generation of an index, next to the one to which the alias points: it follows changes from now on, and is filled.
 --   {live}, {live_written_by}                    the one that there is
 --   {beside}, {beside_name}, {beside_written_by} the other one, which is defined
 --   {reindex}, {live_name}, {documents}          about
@@ -35,7 +35,7 @@ from {schema}_counter as c, {schema}_reindex as r where r.id = {reindex};
 update {schema}_reindex set beside = {beside}, live_name = {live_name}, beside_name = {beside_name} where id = {reindex};
 
 -- name: swap_generations
--- The alias stands for the generation that was beside, so both exchange their names.
+-- The alias points to the other generation, so both exchange their names.
 --   {reindex}, {live}, {beside}  ids, as of before
 update {schema}_index set alias = (select live_name from {schema}_reindex where id = {reindex}) where id = {live};
 update {schema}_index set alias = (select alias from {schema}_reindex where id = {reindex}) where id = {beside};
@@ -46,7 +46,7 @@ set live = {beside}, beside = {live}, live_name = beside_name, beside_name = liv
 where id = {reindex};
 
 -- name: add_comparison
--- Jobs after which the documents of an index are what its view gives, unless nobody has begun such ones.
+-- Jobs after which the documents of an index are what its view gives, unless such ones exist that have not begun.
 {#jobs}
 update {schema}_counter set job = job + 1;
 insert into {schema}_job (id, pipeline, index_id, kind, reason)

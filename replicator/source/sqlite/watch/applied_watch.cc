@@ -86,8 +86,8 @@ class SqliteAppliedPoint final : public AppliedPoint {
     return row.step();
   }
 
-  // Searchers do not see a generation that is beside another, so nobody waits for it, until the alias is
-  // about to move there.
+  // Searchers do not see a generation next to another, so no client waits for it, until the alias is about to
+  // move there.
   std::vector<UnfinishedWork> unfinished() {
     SqliteStatement row(
         watch_.connection_, "looking for unfinished jobs",

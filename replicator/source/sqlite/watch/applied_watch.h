@@ -1,7 +1,7 @@
 // The answer to `wait` out of a SQLite file. Elasticsearch has everything up to a point when P1 to P3 of
 // source/postgres/watch/applied_watch.h hold, and every trigger is there in the snapshot in which they hold:
-// a migration may just have dropped some, and what it wrote afterwards is in no outbox. A transaction has no
-// number here.
+// a migration may just have dropped some, and its later writes are in no outbox. A transaction has no number
+// here.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class SqliteAppliedWatch final : public AppliedWatch {
   /// Why changes are lost in the snapshot that is open; empty: none are.
   std::string lost_changes();
 
-  /// An index whose documents may be of other definitions than the applied ones, and what to do, in the
-  /// snapshot that is open; empty: there is none.
+  /// An index whose documents may be of other definitions than the applied ones, and the remedy, in the open
+  /// snapshot; empty: there is none.
   std::string altered_index();
 
   SqliteConnection connection_;

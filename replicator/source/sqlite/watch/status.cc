@@ -142,7 +142,7 @@ std::optional<PipelineStatus> SqliteStatus::read() {
   const std::optional<SqliteReport> report = read_report(connection_.file().status(pipeline_));
   if (report) status.leader = report->leader;
   if (status.pending_rows > 0) {
-    // What has come since the report was there no longer than the report is old.
+    // Rows since the report are no older than the report.
     status.pending_age = report
                              ? report->leader.age + report->pending_age.value_or(std::chrono::milliseconds{})
                              : status.checkpoint_age;

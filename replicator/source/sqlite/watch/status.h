@@ -1,4 +1,4 @@
-// The status of a pipeline, out of a SQLite file and the file beside it.
+// The status of a pipeline, out of a SQLite file and the file next to it.
 #pragma once
 
 #include <optional>

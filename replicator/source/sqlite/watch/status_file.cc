@@ -61,8 +61,8 @@ void remove_entry(const std::filesystem::path& file) {
   throw failed("removing another file at", file);
 }
 
-// What is there is not opened but removed: the folder is the application's, which may have planted a link to
-// a file of root's, or a pipe.
+// The existing file is not opened but removed: the folder is the application's, which may have planted a link
+// to a file of root's, or a pipe.
 void write_new(const std::filesystem::path& file, std::string_view text) {
   remove_entry(file);
   const Descriptor out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -99,7 +99,7 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-// Renamed into place, so that nobody reads half of it.
+// Renamed into place, so that it is never read half-written.
 void write_report(const std::filesystem::path& file, const SqliteReport& report) {
   const LeaderReport& leader = report.leader;
   const nlohmann::json json = {

@@ -1,8 +1,8 @@
-// What the leader of a pipeline says of itself, in a file beside the database:
+// The report of a pipeline's leader about itself, in a file next to the database:
 // <database>-lockstep-<pipeline>. Not in the database, because a commit a second would wake the application's
 // watchers and let -wal grow while the application rests.
 //
-// The folder is the application's, and lockstep may be root: no link and no pipe at these names is opened.
+// The folder is the application's, and Lockstep may be root: no link and no pipe at these names is opened.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ struct SqliteReport {
 /// Replaces the file. Throws Error. `leader.age` does not count: it is as of now.
 void write_report(const std::filesystem::path& file, const SqliteReport& report);
 
-/// None: there is no such file. Throws Error for one that lockstep has not written.
+/// None: there is no such file. Throws Error for one that Lockstep has not written.
 std::optional<SqliteReport> read_report(const std::filesystem::path& file);
 
-/// Removes the file, if any, and what a killed leader has left of the next one. Throws Error.
+/// Removes the file, if any, and a killed leader's unfinished next one. Throws Error.
 void remove_report(const std::filesystem::path& file);
 
 }  // namespace lockstep

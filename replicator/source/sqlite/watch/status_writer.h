@@ -1,4 +1,4 @@
-// What the leader says of itself in the file beside the database.
+// The leader's report about itself in the file next to the database.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class SqliteStatusWriter final : public StatusWriter {
 
   void publish(const PublishedStatus& status) override;
   bool is_led() override;
-  std::vector<LockWait> lock_waits() override { return {}; }  // nobody keeps others from reading
+  std::vector<LockWait> lock_waits() override { return {}; }  // readers are never blocked
 
  private:
   SqliteConnection connection_;

@@ -1,5 +1,5 @@
-// Wakes whoever waits for changes when the file is written, by inotify. A write is told before the commit can
-// be seen, so whoever is woken looks several times.
+// Wakes a thread that waits for changes when the file is written, by inotify. A write is reported before the
+// commit can be seen, so that thread looks several times.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class SqliteWakeup {
   bool wait(std::chrono::nanoseconds at_most, std::chrono::milliseconds check_every);
 
  private:
-  /// Reads what has come; whether it concerns the file.
+  /// Reads the events; whether one concerns the file.
   bool read_events();
 
   const std::string name_;  // of the file in its folder
