@@ -74,7 +74,7 @@ const std::vector<Key<SourceConfig>>& keys_of() {
       key<&SourceConfig::password>(
           {.name = "password",
            .description = "The password of the url's user. Without it: `~/.pgpass`, peer authentication.",
-           .example = R"("/etc/lockstep/secrets/postgresql")"}),
+           .example = R"("/etc/lockstep/postgresql.password")"}),
       key<&SourceConfig::schema>({.name = "schema",
                                   .description = "The schema of outbox, checkpoint and dead letters. It "
                                                  "belongs to Lockstep: `remove` drops it.",
@@ -103,13 +103,13 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
           {.name = "api_key",
            .description =
                "The encoded API key, sent as `Authorization: ApiKey …`. Excludes other authentication.",
-           .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
+           .example = R"("/etc/lockstep/elasticsearch.key")"}),
       key<&Section::username>({.name = "username",
                                .description = "The user of basic authentication. Needs `password`.",
                                .example = R"("lockstep")"}),
       key<&Section::password>({.name = "password",
                                .description = "The password of `username`.",
-                               .example = R"("/etc/lockstep/secrets/elasticsearch")"}),
+                               .example = R"("/etc/lockstep/elasticsearch.password")"}),
       key<&Section::bearer_token>(
           {.name = "bearer_token",
            .description = "A token, sent as `Authorization: Bearer …`. Excludes other authentication.",
