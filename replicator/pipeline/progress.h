@@ -139,8 +139,8 @@ struct ReplicationProgress {
   /// When the loop last went round: it asked the source, took an outcome, or tried an absent server again. A
   /// loop that hangs leaves it behind. The watchdog and /healthz judge by it.
   SteadyTime turned_at{};
-  /// When work last went forward: the checkpoint moved, a job advanced, or the source reported nothing pending
-  /// and the jobs rest. A loop that turns without advancing leaves it behind. /readyz judges by it.
+  /// When work last went forward: the checkpoint moved, a job advanced, or the source reported nothing
+  /// pending and the jobs rest. A loop that turns without advancing leaves it behind. /readyz judges by it.
   SteadyTime advanced_at{};
 };
 

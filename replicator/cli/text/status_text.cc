@@ -287,20 +287,24 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<12}{}\n", name, value);
   };
-  if (const std::string reason = reason_of(*status); !reason.empty()) line("reason", reason);
+  if (const std::string reason = reason_of(*status); !reason.empty()) {
+    const bool is_old = !is_running(*status) && status->leader && reason == status->leader->reason;
+    line(is_old ? "last report" : "reason", reason);
+  }
   line("lag", lag_text(*status));
   if (const auto report = freshness_of(*status)) line("freshness", freshness_text(*report));
   line("outbox", outbox_text(*status));
   if (is_running(*status)) line("rate", rate_text(value_at<double>(counters, "/documents_per_second", 0)));
   line("checkpoint", readable(status->checkpoint_age) + " ago");
   if (status->leader) {
-    line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
-                               status->leader->pid, status->leader->started_at, status->epoch.value));
+    line(is_running(*status) ? "leader" : "last leader",
+         fmt::format("{}, process {}, since {}, epoch {}", status->leader->host, status->leader->pid,
+                     status->leader->started_at, status->epoch.value));
   }
   const std::vector<std::string> warnings = warnings_of(*status);
   for (const LeadHolder& holder : status->lead) {
     if (holder.is_lockstep) {
-      line("lead", lead_text(holder));
+      line("lock", "held by " + lead_text(holder));
     } else if (std::find(warnings.begin(), warnings.end(), in_words(holder)) == warnings.end()) {
       line("warning", in_words(holder));
     }

@@ -59,7 +59,8 @@ std::string remedy_for(std::string_view sqlstate) {
   return {};
 }
 
-// libpq puts its question, "Is the server running on that host …?", into a line of its own behind the failure.
+// libpq puts its question, "Is the server running on that host …?", into a line of its own behind the
+// failure.
 std::string failure_and_question(std::string text) {
   const std::size_t question = text.find("\n\t");
   if (question != std::string::npos) text.replace(question, 2, "; ");
@@ -68,7 +69,8 @@ std::string failure_and_question(std::string text) {
 
 // There was no answer, so there is no code.
 PostgresError unanswered(std::string_view doing, const std::string& cause, const std::string& remedy = {}) {
-  return {{std::string(doing), failure_and_question(cause), remedy, Retry::kLater, Server::kSource}, "", cause};
+  return {
+      {std::string(doing), failure_and_question(cause), remedy, Retry::kLater, Server::kSource}, "", cause};
 }
 
 // A data exception quotes the value: "invalid input syntax for type integer: "…"". The lines behind the first

@@ -395,6 +395,9 @@ TEST(StatusTextTest, ALeaderThatStoppedSaysWhy) {
   EXPECT_THAT(status_text("shop", status), HasSubstr("it was stopped"));
   status.leader->reason = "creating index posts-000001: forbidden";
   EXPECT_EQ(json::parse(status_json("shop", status))["reason"], "creating index posts-000001: forbidden");
+  status.leader->reason = "looking up shop: no answer";
+  EXPECT_THAT(status_text("shop", status),
+              AllOf(HasSubstr("\n  last report looking up shop: no"), HasSubstr("\n  last leader ")));
 }
 
 TEST(StatusTextTest, ABacklogBeyondWhatIsCountedIsMore) {
