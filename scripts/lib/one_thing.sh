@@ -41,7 +41,7 @@ find_one_thing() {
       fi
       ;;
     tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py | tests/docs/*_test.py | \
-      tests/bench/*_test.py | tests/integration/*_test.py | tests/observed/*_test.py) python_test=$word; return ;;
+      tests/bench/*_test.py | tests/integration/*_test.py | tests/observed/*_test.py | tests/packaging/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
     program=$(program_of "$word") || wrong_usage "$word is no file of tests; tests are in tests/unit, contract, integration, fault and engines"

@@ -92,3 +92,11 @@ packages_of_libraries() {
     } || fail "no Debian package has $library"
   done < <(libraries) | cut -d: -f1 | sort -u | xargs dpkg-query -W -f '${Package} ${Version}\n'
 }
+
+# A chart's archive is a tar file of its folder. Its links become what they lead to: alerts and dashboard.
+make_chart() {
+  local chart=$output/lockstep-$version-chart.tgz
+  tar --create --dereference --sort=name --owner=0 --group=0 --numeric-owner --mode=a+rX,u+w,go-w --mtime="@$SOURCE_DATE_EPOCH" \
+    -C "$root/config/helm" lockstep | gzip -9n >"$chart"
+  printf '%s\n' "$chart"
+}
