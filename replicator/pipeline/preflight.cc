@@ -1,5 +1,6 @@
 #include "replicator/pipeline/preflight.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -30,6 +31,7 @@ std::string place_of(const Config& config, const IndexConfig& index) {
 struct SourceFacts {
   std::string identity;
   std::map<std::string, std::vector<std::string>> fields;  // by alias
+  std::vector<std::string> applied;                        // aliases
 };
 
 // None: the source could not be asked.
@@ -39,7 +41,7 @@ std::optional<SourceFacts> check_source(const std::function<std::unique_ptr<Sour
     const std::unique_ptr<SourceDefinition> source = open_source();
     result.servers.push_back(source->server());
     for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
-    return SourceFacts{source->identity(), source->document_fields()};
+    return SourceFacts{source->identity(), source->document_fields(), source->applied_aliases()};
   } catch (const Error& error) {
     // The findings so far give better reasons.
     if (!has_errors(result.findings)) result.findings.push_back(of_error("source", error));
@@ -108,6 +110,14 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   }
   const std::vector<IndexState> existing = elasticsearch.indices_of(index.alias);
   if (existing.empty()) {
+    if (source && std::ranges::find(source->applied, index.alias) != source->applied.end()) {
+      result.findings.push_back(
+          {Severity::kError, place_of(config, index),
+           "index " + index.alias + " was applied, and there is no index or alias of this name",
+           "run `lockstep apply`, which makes and fills it; if its alias was moved by hand, "
+           "move it back",
+           Cause::kServer});
+    }
     const nlohmann::json settings = flat_settings(mapping.settings);
     check_ingest_pipelines(index, index.mapping.string(), settings, elasticsearch, result);
   }

@@ -47,6 +47,7 @@ void TargetWatch::require_same_targets() {
   const MutexLock lock(mutex_);
   if (later_) throw Deposed("a later leader writes into the pipeline's indices");
   const std::string changed = lost_.empty() ? replaced_ : lost_.begin()->second;
+  if (changed.empty() && !correct_again_.empty()) throw PipelineChanged(correct_again_);
   if (changed.empty()) return;
   throw Error({"following changes", changed, "checking both sides again", Retry::kLater});
 }
@@ -166,7 +167,7 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
     return true;
   }
   const MutexLock lock(mutex_);
-  replaced_ = "the index of " + index.alias + " is correct again";
+  correct_again_ = "the index of " + index.alias + " is correct again";
   return false;
 }
 

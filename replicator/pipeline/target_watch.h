@@ -51,9 +51,9 @@ class TargetWatch {
   /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error if another index is behind an alias than at the beginning, none, or several, if
-  /// the one there is not this pipeline's any more, and if an unfit index has become fit; Deposed if a later
-  /// epoch writes there. The process must become leader again.
+  /// Throws a retryable Error if another index is behind an alias than at the beginning, none, or several,
+  /// and if the one there is not this pipeline's any more; PipelineChanged if an unfit index has become fit;
+  /// Deposed if a later epoch writes there. The process must become leader again.
   void require_same_targets();
 
   /// The indices that were fit at the beginning, and whose aliases now point to nothing, or to an index that
@@ -90,6 +90,7 @@ class TargetWatch {
   bool is_noted_ LOCKSTEP_GUARDED_BY(mutex_) = true;              // nothing is left to note
   /// The index that differs from the one at the beginning, and how.
   std::string replaced_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::string correct_again_ LOCKSTEP_GUARDED_BY(mutex_);            // an index that was unfit
   std::optional<std::string> later_ LOCKSTEP_GUARDED_BY(mutex_);     // the place of a later leader's source
   std::map<IndexId, std::string> lost_ LOCKSTEP_GUARDED_BY(mutex_);  // why
   std::map<IndexId, std::string> unfit_ LOCKSTEP_GUARDED_BY(mutex_);

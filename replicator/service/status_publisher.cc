@@ -134,9 +134,7 @@ void StatusPublisher::attempt(const std::function<void()>& step) {
     const std::string reason = error.what();
     if (last_logged_ == reason) return;
     is_failing_ = true;
-    if (warn_of_trouble("changes are followed, but the status cannot be published, so `lockstep status` "
-                        "shows an old one: " +
-                        reason))
+    if (warn_of_trouble("the status cannot be published, so `lockstep status` shows an old one: " + reason))
       last_logged_ = reason;
   }
 }

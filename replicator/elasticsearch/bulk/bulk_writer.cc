@@ -339,7 +339,7 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
   const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe && !takes_others;
   if (lasts && !stopping_) {
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
-    if (!outage_is_told_) tell_outage(failure);
+    if (outage_told_ != failure.status) tell_outage(failure);
   }
   return !stop_came_.wait_for(lock, pause, [this]() LOCKSTEP_REQUIRES(mutex_) { return stopping_; });
 }
@@ -366,13 +366,13 @@ BulkWriter::Given BulkWriter::places_given() const {
 void BulkWriter::begin_outage() {
   outage_began_ = steady_now();
   outage_retries_ = 0;
-  outage_is_told_ = false;
+  outage_told_.reset();
 }
 
 void BulkWriter::tell_outage(const RefusedItem& failure) {
   const bool refuses = failure.status == 401 || failure.status == 403;
   const LogField error("error", refuses ? "elasticsearch_refuses" : "elasticsearch_away");
-  outage_is_told_ = warn_of_trouble("waiting for Elasticsearch: " + failure.reason);
+  if (warn_of_trouble("waiting for Elasticsearch: " + failure.reason)) outage_told_ = failure.status;
 }
 
 void BulkWriter::end_outage() {

@@ -178,7 +178,8 @@ class BulkWriter {
   int stuck_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // workers that are stuck; an outage lasts while there is one
   SteadyTime outage_began_ LOCKSTEP_GUARDED_BY(mutex_);
   std::uint64_t outage_retries_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
-  bool outage_is_told_ LOCKSTEP_GUARDED_BY(mutex_) = false;  // the log has it
+  std::optional<int> outage_told_
+      LOCKSTEP_GUARDED_BY(mutex_);  // the status that the log has; none: it has none
 };
 
 }  // namespace lockstep

@@ -5,7 +5,6 @@
 namespace lockstep {
 
 inline constexpr const char* kSweepWaits =
-    "if an earlier leader has died, it first waits until that leader's last write must have landed: "
-    "elasticsearch.request_timeout and 30 s after the lead changed";
+    "after a leader's death it waits elasticsearch.request_timeout and 30 s for that leader's late writes";
 
 }  // namespace lockstep

@@ -28,7 +28,7 @@ class CheckedDefinition final : public SourceDefinition {
   std::string identity() override { return ""; }
 
   std::string user() override { throw std::logic_error("check does not ask this"); }
-  std::vector<std::string> applied_aliases() override { throw std::logic_error("check does not ask this"); }
+  std::vector<std::string> applied_aliases() override { return applied; }
   std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
   std::vector<std::string> redefined_aliases() override { return {}; }
   std::vector<std::string> altered_aliases() override { return {}; }
@@ -43,6 +43,8 @@ class CheckedDefinition final : public SourceDefinition {
   std::vector<PlanStep> removal_plan() override { throw std::logic_error("check does not ask this"); }
   void remove(const Progress&) override { throw std::logic_error("check changes nothing"); }
   std::vector<std::string> privileges_for(const std::string&) override { return {}; }
+
+  std::vector<std::string> applied;
 
  private:
   std::vector<Finding> findings_;
@@ -101,7 +103,9 @@ class PreflightTest : public testing::Test {
           if (source_away_) {
             throw Error({"connecting to the source", "refused", "start it", Retry::kLater, Server::kSource});
           }
-          return std::make_unique<CheckedDefinition>(source_findings_, fields_);
+          auto definition = std::make_unique<CheckedDefinition>(source_findings_, fields_);
+          definition->applied = applied_;
+          return definition;
         },
         elasticsearch);
   }
@@ -110,6 +114,7 @@ class PreflightTest : public testing::Test {
   Answers answers_;
   std::vector<Finding> source_findings_;
   std::vector<std::string> fields_;  // of the documents
+  std::vector<std::string> applied_;
   bool source_away_ = false;
 };
 
@@ -128,6 +133,15 @@ TEST_F(PreflightTest, ViewColumnThatAStrictMappingDoesNotHaveIsFoundWithTheMappi
   ASSERT_THAT(result.findings, SizeIs(1));
   EXPECT_THAT(to_line(result.findings[0]), HasSubstr("posts.json: view search.posts gives fields"));
   EXPECT_THAT(to_line(result.findings[0]), HasSubstr("would be refused: body; add them"));
+}
+
+// `status` showed it, and `check` printed "no errors".
+TEST_F(PreflightTest, AnAppliedIndexThatWasDeletedIsAnError) {
+  applied_ = {"posts"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_THAT(to_line(result.findings[0]), HasSubstr("index posts was applied, and there is no index"));
+  EXPECT_FALSE(has_errors(result.findings, Finding::Cause::kDefinition));
 }
 
 TEST_F(PreflightTest, BothServersThatAreAwayAreFindings) {

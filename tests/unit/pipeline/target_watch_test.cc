@@ -138,7 +138,7 @@ TEST_F(TargetWatchTest, AnIndexThatIsUnfitFromTheBeginningHoldsNoOtherUpAndEndsT
   EXPECT_TRUE(watching->is_recent());
   EXPECT_TRUE(watching->lost().empty());
   world_.elasticsearch.create("files", world_.pipeline.identity);
-  EXPECT_TRUE(ends_with<Error>(*watching));
+  EXPECT_TRUE(ends_with<PipelineChanged>(*watching));
 }
 
 TEST_F(TargetWatchTest, ASourcesProgressIsNotedInEachIndex) {

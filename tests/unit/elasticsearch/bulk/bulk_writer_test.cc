@@ -226,6 +226,30 @@ TEST(BulkWriter, SaysWhyItWaitsAndWhenItNoLongerDoes) {
   EXPECT_EQ(writer.state().reason, "");
 }
 
+// The log had "429" alone, while a proxy's page answered for an hour.
+TEST(BulkWriter, AnOutageThatBecomesAnotherOneIsLoggedAgain) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kText, "info");
+  BulkEndpoint endpoint;
+  std::atomic<int> status = 429;
+  {
+    BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                        if (status != 200) return {status, "<html>no</html>", "http://es1:9200"};
+                        return {200, endpoint.apply(request.body)};
+                      }));
+    writer.submit(bulk_of("a", 2));
+    for (const int next : {503, 200}) {
+      const std::uint64_t retries = writer.state().retries;
+      ASSERT_TRUE(wait_until([&] { return writer.state().retries > retries + 3; }));
+      status = next;
+    }
+    ASSERT_EQ(take_all(writer, 1).size(), 1u);
+  }
+  start_logging(LogFormat::kText, "error");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::ContainsRegex("HTTP 429[^\n]*\n[^\n]*HTTP 503[^\n]*\n[^\n]*takes documents again"));
+}
+
 TEST(BulkWriter, NothingIsSentBeforeItMay) {
   BulkEndpoint endpoint;
   std::atomic<int> requests = 0;
