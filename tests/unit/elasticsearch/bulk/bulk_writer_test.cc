@@ -1,5 +1,6 @@
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "replicator/log/log.h"
 #include "tests/unit/elasticsearch/bulk_endpoint.h"
 
 namespace lockstep {
