@@ -410,7 +410,7 @@ std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {
     const IndexId index = running->index().id;
     JobStatus& job = all.emplace_back(index, running->status()).second;
     job.trouble = running->trouble();
-    job.rests = running->rests();
+    job.rests = running->rests() || waits_for_one_of_its_kind(*running);
     job.waits = !job.trouble.empty() || standing_.is_paused(index) || !standing_.takes_writes(index);
   }
   return all;

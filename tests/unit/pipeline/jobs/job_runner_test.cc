@@ -389,8 +389,12 @@ TEST_F(JobRunnerTest, ALeaderWhoseSweepWaitsForItsNextScanIsNotStuck) {
   world_.database.add_job(kPosts, JobKind::kSweep);
   Leader leader(world_, std::chrono::steady_clock::now() + std::chrono::hours(1));
   const auto advanced_at = [&] { return leader.board.read().advanced_at; };
-  const auto is_resting = [&] { return leader.jobs.progress().at(0).second.rests; };
+  const auto is_resting = [&] {
+    return std::ranges::all_of(leader.jobs.progress(), [](const auto& job) { return job.second.rests; });
+  };
   ASSERT_FALSE(is_resting());
+  leader.jobs.add(
+      Job{world_.database.add_job(kPosts, JobKind::kSweep), kPosts, JobKind::kSweep, {}, 0, {}, ""});
   ASSERT_TRUE(eventually([&] {
     leader.tail.turn();
     leader.jobs.turn();
