@@ -289,11 +289,9 @@ TEST(StatusTextTest, AJobThatAdvancesDoesNotSeemToWaitForAnIndexThatIsHeld) {
 TEST(StatusTextTest, ASweepSaysThatItMayStandStillAndUntilWhen) {
   PipelineStatus status = following();
   status.indices[0].jobs = {{.id = JobId{5}, .kind = "sweep", .reason = "it was restored"}};
-  EXPECT_THAT(
-      status_text("shop", status),
-      HasSubstr(
-          "    sweep (it was restored): 0 documents; if an earlier leader has died, it first waits until "
-          "that leader's last write must have landed: elasticsearch.request_timeout and 30 s"));
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("    sweep (it was restored): 0 documents; after a leader's death it waits "
+                        "elasticsearch.request_timeout and 30 s for that leader's late writes"));
 }
 
 TEST(StatusTextTest, AJobThatHasDoneOneDocumentHasNotDoneDocuments) {
@@ -341,7 +339,8 @@ TEST(StatusTextTest, WhoHoldsTheLeadIsNamed) {
   const std::string text = status_text("shop", status);
   EXPECT_THAT(
       text,
-      HasSubstr("lead        session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
+      HasSubstr(
+          "lock        held by session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
   EXPECT_THAT(text, HasSubstr("warning     session 815 of role app (psql) holds the lock of the lead"));
 }
 
