@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/view/view_graph.h"
+
 namespace lockstep {
 
 /// What the values of a column are in JSON, as far as a mapping distinguishes it. Of an array: its elements.
@@ -36,8 +38,6 @@ struct GraphColumn {
   ValueKind kind = ValueKind::kText;
   bool json_in_text = false;  ///< its texts are JSON, and the database does not know
 };
-
-using ColumnNames = std::vector<std::string>;
 
 struct ForeignKey {
   ColumnNames columns;
@@ -67,31 +67,11 @@ struct GraphTable {
 /// By name. A table stands for its partitions, too.
 using TableGraph = std::map<std::string, GraphTable>;
 
-/// Rows of two tables, or of one, belong together when these columns are equal.
-struct Join {
-  std::string table;
-  ColumnNames columns;
-  std::string other;
-  ColumnNames other_columns;
-  /// Rows of one table that are computed together: a path leads from one to the others at most once.
-  bool is_partition = false;
-  ColumnNames nulls = {};  ///< of a partition: columns that are null in both rows
-};
-
 struct ViewShape {
   std::string name;
   std::vector<GraphColumn> columns;
-  std::string root;                  ///< the table whose row gives the _id; empty: the view does not tell
-  std::string root_column;           ///< the column there that holds it
-  std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
-  std::vector<Join> joins;           ///< what its conditions say is equal, a column at a time
-  /// Rows of two places of its tables count together only where all these columns are equal.
-  std::vector<Join> links;
-  std::set<std::string> unreached;  ///< tables that it reads in a place from where no links lead to the root
-  std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
-                                                  ///< clause of the view
-  /// Tables whose rows change the documents of other rows, and by which clause: the links lead to these.
-  std::map<std::string, std::string> compared;
+  ViewGraph graph;
+  std::set<std::string> reads;       ///< its tables, also those that no place of the graph shows
   std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
   bool recursive = false;
 };

@@ -5,6 +5,7 @@
 
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/design.h"
+#include "replicator/source/view/view_paths.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {
@@ -29,7 +30,7 @@ class ViewLinksTest : public ::testing::Test {
 
   std::set<std::string> unreached(const std::string& select) {
     defined_.database().execute("create or replace view s.v as " + select);
-    return open_schema_reader(defined_.config().source)->view("s.v").unreached;
+    return unreached_tables(open_schema_reader(defined_.config().source)->view("s.v").graph);
   }
 
   DefinedDatabase defined_;

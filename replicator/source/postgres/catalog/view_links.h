@@ -10,6 +10,7 @@
 
 #include "replicator/source/postgres/catalog/view_partitions.h"
 #include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/view/view_graph.h"
 
 namespace lockstep {
 
@@ -22,15 +23,19 @@ struct ViewLink {
 };
 
 struct ViewLinks {
-  std::vector<unsigned> tables;          ///< by place: the oid of the table or whatever else has rows
-  std::vector<ViewLink> links;           ///< two of the same places: either holds
-  std::map<std::size_t, int> documents;  ///< the places whose row gives the _id, with its column
+  std::vector<unsigned> tables;              ///< by place: the oid of the table or whatever else has rows
+  std::vector<std::map<int, int>> branches;  ///< by place, as in ViewGraph
+  std::vector<ViewLink> links;               ///< two of the same places: either holds
+  std::map<std::size_t, int> documents;      ///< the places whose row gives the _id, with its column
   /// All that the _id is made of; empty: nobody can tell.
   std::set<ColumnOfPlace> id_columns;
-  std::set<std::size_t> reached;  ///< those from which links lead there, and they themselves
+  bool recursive = false;  ///< a query repeats itself; links lead to its first step alone
   /// All but those of queries that an outer row chooses the rows of: these lead to that row.
   std::vector<ViewPartition> partitions;
 };
+
+/// The same by names, for every question about the way to the documents.
+ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links);
 
 /// Follows the view's query through subqueries, `with`, views and functions with an SQL body. What is equal
 /// counts where rows must fulfil it: in `where`, `on`, `having`, `in (select …)`, and in every branch of an
