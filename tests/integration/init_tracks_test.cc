@@ -155,5 +155,30 @@ TEST_F(EverythingInit, RowsThatChangeTogetherLoseNoDocument) {
   expect_that_no_change_is_missed(8);
 }
 
+TEST_F(EverythingInit, RowsOfUnionsThatChangeTogetherLoseNoDocument) {
+  draft("search.everything", {"--view", "search.everything"});
+  expect_that_no_change_is_missed(8);
+}
+
+// As files have it that an `init` from before wrote, along foreign keys.
+TEST_F(EverythingInit, CheckNamesATrackThatNoJoinNeedsAndAWayThatNoTrackFollows) {
+  draft("search.tasks", {"--view", "search.tasks"});
+  std::ofstream(file(".toml"), std::ios::app)
+      << "\n[[index.track]]\ntable = \"app.comments\"\nrow = \"org_id\"\n"
+         "keys = \"select id from app.tasks where org_id = any($1)\"\n";
+  const Completed checked = lockstep("check");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out;
+  EXPECT_THAT(checked.out,
+              HasSubstr("view search.tasks joins no row of app.comments by org_id: the track renders "
+                        "documents for nothing"));
+  std::string one_way = text(".toml");
+  one_way.replace(one_way.find("row = \"task_id\""), 15, "row = \"org_id\"");
+  std::ofstream(file(".toml")) << one_way;
+  const Completed missing = lockstep("check");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.out, HasSubstr("view search.tasks comes to rows of app.attachments by app.tasks.id, "
+                                     "app.tasks.org_id, and no track of app.attachments follows"));
+}
+
 }  // namespace
 }  // namespace lockstep::support
