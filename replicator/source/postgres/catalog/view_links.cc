@@ -46,7 +46,8 @@ class Walker {
 
   ViewLinks walk(unsigned view, int id) {
     id_target_ = id;
-    const Origins documents = at(in_view(view), id);
+    const Output output = in_view(view);
+    const Origins documents = at(output, id);
     ViewLinks links;
     links.tables = tables_;
     links.branches = std::move(places_branches_);
@@ -54,6 +55,10 @@ class Walker {
     if (is_id_known_) links.id_columns = std::move(id_columns_);
     for (const auto& [places, sets] : conditions_) {
       for (const EqualColumns& columns : sets) links.links.push_back({places.first, places.second, columns});
+    }
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      if (output[i].size() != 1 || output[i].front().is_cast) continue;
+      links.columns[static_cast<int>(i) + 1] = {output[i].front().place, output[i].front().column};
     }
     // A step of a recursion gives rows to the next one.
     if (!is_recursive_ || documents.size() == 1) {
@@ -70,6 +75,7 @@ class Walker {
     std::map<long, Output> outputs;       // by number of the range table entry
     std::map<long, std::size_t> places;   // those that are a place themselves
     std::map<std::string, Output> begun;  // recursive queries that are being walked, by name
+    std::size_t begin = 0;                // its first place
   };
 
   // --- queries ---
@@ -95,7 +101,7 @@ class Walker {
 
   Output in_query(const PostgresNode& query, const std::string& recursive = {}) {
     if (scopes_.size() > kMostNested) throw NodeTreeError("its queries are nested too deeply");
-    scopes_.push_back({&query, {}, {}, {}});
+    scopes_.push_back({&query, {}, {}, {}, tables_.size()});
     const std::size_t begin = tables_.size();
     const long id = std::exchange(id_target_, 0);
     if (const PostgresNode* tree = query.field("jointree")) in_from(*tree);
@@ -216,7 +222,7 @@ class Walker {
     } else if (node.is("FROMEXPR")) {
       for (const PostgresNode& item : node.list("fromlist")) in_from(item);
       if (const PostgresNode* condition = node.field("quals")) {
-        add_and(conditions_, condition_of(*condition));
+        add_condition(condition_of(*condition));
         add_present(*condition);
       }
     } else if (node.is("JOINEXPR") && node.field("larg") != nullptr && node.field("rarg") != nullptr) {
@@ -242,6 +248,12 @@ class Walker {
       if (kind == kRight) return !left.touches(some.first);
       return !left.touches(some.first) || !right.touches(some.first);
     });
+    add_condition(std::move(condition));
+  }
+
+  // What a query asks of the rows around it decides about its own alone.
+  void add_condition(PlaceCondition condition) {
+    std::erase_if(condition, [&](const auto& some) { return some.first.second < scopes_.back().begin; });
     add_and(conditions_, condition);
   }
 
@@ -497,6 +509,26 @@ void add_peers(PostgresTransaction& transaction, const ViewPartition& partition,
 }
 
 }  // namespace
+
+std::optional<CommonOrigin> common_origin(const ViewLinks& links, int column) {
+  const auto found = links.columns.find(column);
+  if (links.documents.size() != 1 || found == links.columns.end()) return std::nullopt;
+  const auto& [document, id_column] = *links.documents.begin();
+  const auto& [place, number] = found->second;
+  const unsigned table = links.tables[document];
+  if (place == document) return CommonOrigin{table, id_column, number};
+  std::optional<CommonOrigin> origin;
+  for (const ViewLink& link : links.links) {
+    const bool is_first = link.place == place && link.other == document;
+    if (!is_first && (link.place != document || link.other != place)) continue;
+    if (origin) return std::nullopt;  // one of two holds, and nobody knows which
+    origin = CommonOrigin{table, id_column, 0};
+    for (const auto& [some, other] : link.columns) {
+      if ((is_first ? some : other) == number) origin->column = is_first ? other : some;
+    }
+  }
+  return origin && origin->column != 0 ? origin : std::nullopt;
+}
 
 ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links) {
   ViewGraph graph;

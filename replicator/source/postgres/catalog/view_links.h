@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -27,12 +28,25 @@ struct ViewLinks {
   std::vector<std::map<int, int>> branches;  ///< by place, as in ViewGraph
   std::vector<ViewLink> links;               ///< two of the same places: either holds
   std::map<std::size_t, int> documents;      ///< the places whose row gives the _id, with its column
+  std::map<int, ColumnOfPlace> columns;      ///< columns of the view that are a column of one place, as it is
   /// All that the _id is made of; empty: nobody can tell.
   std::set<ColumnOfPlace> id_columns;
   bool recursive = false;  ///< a query repeats itself; links lead to its first step alone
   /// All but those of queries that an outer row chooses the rows of: these lead to that row.
   std::vector<ViewPartition> partitions;
 };
+
+/// Each row of the view whose _id and column are not null comes from a row of `table`. There `id_column`
+/// holds the _id, or the value of which the _id is the text, and `column` holds a value equal to the
+/// column's. So the table can be asked for the documents that a change has taken out of the view.
+struct CommonOrigin {
+  unsigned table = 0;
+  int id_column = 0;
+  int column = 0;
+};
+
+/// None: the query does not tell. `column` is the number of one of the view's.
+std::optional<CommonOrigin> common_origin(const ViewLinks& links, int column);
 
 /// The same by names, for every question about the way to the documents.
 ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links);

@@ -71,6 +71,7 @@ class Designer {
     index.reads = read_view(transaction_, view->oid);
     index.parts = read_view_parts(transaction_, view->oid, whole_rows(index.reads));
     warn_of_reads(config, index);
+    read_links_of(config, index);
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
     find_untracked(config, index, covered);
@@ -217,14 +218,18 @@ class Designer {
     return path;
   }
 
-  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
-    ViewLinks links;
+  void read_links_of(const IndexConfig& config, IndexDesign& index) {
     try {
-      links = read_links(transaction_, index.view_oid, index.id_column);
+      index.links = read_links(transaction_, index.view_oid, index.id_column);
     } catch (const NodeTreeError& error) {
-      return warn(config.line, "whether the tracks follow every join of view " + index.view +
-                                   " is not known: " + error.what());
+      warn(config.line,
+           "whether the tracks follow every join of view " + index.view + " is not known: " + error.what());
     }
+  }
+
+  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
+    if (!index.links) return;
+    const ViewLinks& links = *index.links;
     for (auto& [is_certain, line, message, remedy] :
          find_untracked_partitions(transaction_, config, index.view, links))
       is_certain ? fault(line, std::move(message), std::move(remedy))
@@ -420,7 +425,7 @@ class Designer {
     track.line = place(config.line);
     track.table = table.name;
     track.of_part = rows == Rows::kOfItsParts;
-    if (!add_resolver(config, view, track)) return;
+    if (!add_resolver(config, view, index, track)) return;
     index.tracks.push_back(std::move(track));
     TableDesign& tracked = design_.tables[table.name];
     if (tracked.captures.empty()) {
@@ -461,11 +466,12 @@ class Designer {
     return design_.captures.size() - 1;
   }
 
-  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
+  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, const IndexDesign& index,
+                    TrackDesign& track) {
     const CaptureDesign& capture = design_.captures[track.capture];
     const ResolverRequest request{
-        view,          *view.column("_id"),  capture.value_type,   type_family(capture.value_type_oid),
-        config.column, trimmed(config.keys), config_.source.schema};
+        view,          *view.column("_id"),  capture.value_type,    type_family(capture.value_type_oid),
+        config.column, trimmed(config.keys), config_.source.schema, index.links};
     Resolver resolver = make_resolver(transaction_, request);
     if (resolver.is_missing_right) {
       deny(config.line, resolver.fault);
