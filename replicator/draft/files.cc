@@ -1,5 +1,6 @@
 #include "replicator/draft/files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace lockstep {
@@ -44,17 +45,27 @@ std::string as_comment(const std::string& text) {
   return comment;
 }
 
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 std::string unknown_text(const UnknownTrack& track, const SqlDialect& dialect) {
   std::string known;
   for (const DraftTrack& way : track.known) known += "#\n" + as_comment(track_text(way));
   if (!known.empty()) known = "# These are not enough:\n" + known;
-  return "\n# Not known: " + track.reason +
-         ".\n# Describe the way from a changed row to _ids: row, if its own columns make them; column, "
-         "if the "
-         "view shows its\n# key; else keys. Or ignore = true if its changes don't matter.\n"
-         "# [[index.track]]\n# table = " +
-         toml_string(track.table) + "\n# keys = \"select … where " + dialect.is_among_values("…", "=") +
-         "\"\n" + known;
+  const std::string table = "# [[index.track]]\n# table = " + toml_string(track.table) + "\n";
+  const std::string ids = track.every_document.empty() ? "select …" : on_one_line(track.every_document);
+  std::string text = "\n# Not known: " + track.reason +
+                     ".\n# Describe the way from a changed row to _ids: row, if its own columns make them; "
+                     "column, if the view shows its\n# key; else keys. Or ignore = true if its changes don't "
+                     "matter.\n" +
+                     table + "# keys = " + toml_string(ids + " where " + dialect.is_among_values("…", "=")) +
+                     "\n" + known;
+  if (!track.every_document.empty())
+    text += "# Until then this finds every document, at each change:\n" + table +
+            "# keys = " + toml_string(ids) + "\n";
+  return text;
 }
 
 }  // namespace

@@ -1,51 +1,15 @@
 #include "replicator/draft/tracks.h"
 
 #include <algorithm>
-#include <deque>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
+#include "replicator/source/view/view_paths.h"
+
 namespace lockstep {
 namespace {
-
-// A join, read from one of its sides.
-struct Step {
-  std::string from;
-  ColumnNames from_columns;
-  std::string to;
-  ColumnNames to_columns;
-  bool is_partition;
-  ColumnNames nulls;
-
-  bool operator==(const Step&) const = default;
-};
-
-using Path = std::vector<Step>;
-
-std::set<std::pair<std::string, std::string>> pairs_of(const Join& join) {
-  std::set<std::pair<std::string, std::string>> pairs;
-  for (std::size_t i = 0; i < join.columns.size(); ++i) pairs.emplace(join.columns[i], join.other_columns[i]);
-  return pairs;
-}
-
-Join reversed(const Join& join) {
-  return {join.other, join.other_columns, join.table, join.columns, join.is_partition, join.nulls};
-}
-
-// Whether `wide` asks for everything that `narrow` does, and so follows from the same condition.
-bool includes(const Join& wide, const Join& narrow) {
-  for (const Join& other : {narrow, reversed(narrow)}) {
-    if (wide.table != other.table || wide.other != other.other) continue;
-    const auto all = pairs_of(wide);
-    const auto some = pairs_of(other);
-    if (other.is_partition != wide.is_partition) continue;
-    if (other.nulls != wide.nulls && !other.nulls.empty()) continue;
-    if (std::includes(all.begin(), all.end(), some.begin(), some.end())) return true;
-  }
-  return false;
-}
 
 std::string joined(const std::vector<std::string>& parts, const std::string& between) {
   std::string text;
@@ -55,141 +19,95 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 
 class Drafter {
  public:
-  Drafter(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect)
-      : graph_(graph), documents_(documents), dialect_(dialect) {
-    for (const Join& join : documents.joins) {
-      add_step({join.table, join.columns, join.other, join.other_columns, join.is_partition, join.nulls});
-      add_step({join.other, join.other_columns, join.table, join.columns, join.is_partition, join.nulls});
-    }
+  Drafter(const TableGraph& tables, const ViewGraph& view, const SqlDialect& dialect)
+      : tables_(tables), view_(view), dialect_(dialect) {
+    const auto is_unknown = [&](std::size_t place) { return !tables.contains(view.places[place].table); };
+    std::erase_if(view_.links,
+                  [&](const auto& link) { return is_unknown(link.place) || is_unknown(link.other); });
+    std::erase_if(view_.documents, [&](const auto& document) { return is_unknown(document.first); });
   }
 
-  DraftTracks draft() {
-    if (!graph_.contains(documents_.root)) return without_root();
-    add_root();
-    for (const auto& [table, times] : documents_.reads) add_table(table);
+  DraftTracks draft(const std::set<std::string>& reads) {
+    for (const auto& [place, column] : view_.documents) add_documents(view_.places[place].table, column);
+    for (const std::string& name : reads) add_table(name);
     return std::move(drafted_);
   }
 
  private:
-  const GraphTable& table(const std::string& name) const { return graph_.at(name); }
+  const GraphTable& table(const std::string& name) const { return tables_.at(name); }
 
-  void add_step(Step step) {
-    if (!graph_.contains(step.from) || !graph_.contains(step.to)) return;
-    std::vector<Step>& steps = steps_[step.from];
-    if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
-  }
-
-  // It is unknown where paths should end.
-  DraftTracks without_root() const {
-    DraftTracks drafted;
-    for (const auto& [name, times] : documents_.reads) {
-      drafted.unknown.push_back(
-          {name,
-           "what leads from " + name +
-               " to an _id, since the view does not show which table's row gives it (it "
-               "has several columns, or comes from a union or an expression)",
-           {}});
-    }
-    return drafted;
-  }
-
-  void add_root() {
-    const bool is_key = table(documents_.root).key == ColumnNames{documents_.root_column};
-    drafted_.tracks.push_back({documents_.root, is_key ? "" : documents_.root_column, {}, {}});
-    need_index(documents_.root, {documents_.root_column});
+  // Whose rows give the _id.
+  void add_documents(const std::string& name, const std::string& column) {
+    const bool is_key = table(name).key == ColumnNames{column};
+    add_query({name, is_key ? "" : column, {}, {}}, "", "", drafted_.tracks);
+    need_index(name, {column});
   }
 
   // No path leads to more than that; only deleted documents are found by their own row.
   void add_every_document(const std::string& name, const std::string& why) {
-    const GraphTable& root = table(documents_.root);
-    add_query(
-        {name, "", {}, {}},
-        "select " + as_value("t1", root.column(documents_.root_column)) + "\nfrom " + root.name + " as t1",
-        name + " → every document: " + why, drafted_.tracks);
+    add_query({name, "", {}, {}}, every_document(), name + " → every document: " + why, drafted_.tracks);
+  }
+
+  std::string every_document() const {
+    std::vector<std::string> queries;
+    for (const auto& [place, column] : view_.documents) {
+      const GraphTable& root = table(view_.places[place].table);
+      add_once(queries, "select " + as_value("t1", root.column(column)) + "\nfrom " + root.name + " as t1");
+    }
+    return joined(queries, "\nunion\n");
   }
 
   void add_table(const std::string& name) {
-    if (!graph_.contains(name)) {
+    if (!tables_.contains(name)) {
       drafted_.unknown.push_back(
-          {name, name + " belongs to the database itself, so its changes cannot be captured", {}});
+          {name, name + " belongs to the database itself, so its changes cannot be captured"});
       return;
     }
-    const auto clause = documents_.everywhere.find(name);
-    if (clause != documents_.everywhere.end()) return add_every_document(name, clause->second);
-    const std::optional<std::vector<Path>> paths = paths_from(name);
-    if (const auto compared = documents_.compared.find(name); !paths && compared != documents_.compared.end())
-      return add_every_document(
-          name, compared->second + ", and more than " + std::to_string(kMaxPaths) + " paths of keys");
-    if (!paths) {
-      drafted_.unknown.push_back({name,
-                                  "more than " + std::to_string(kMaxPaths) + " paths of keys lead from " +
-                                      name + " to " + documents_.root,
-                                  {}});
+    const std::string all = every_document();
+    if (all.empty()) {
+      drafted_.unknown.push_back({name, "what leads from " + name +
+                                            " to an _id, since the view does not show which table's row "
+                                            "gives it (it has several columns, or is an expression)"});
       return;
     }
-    // If one of its places is not reached, tracks for the others would look as if they were all.
-    if (documents_.unreached.contains(name) || (paths->empty() && name != documents_.root)) {
-      UnknownTrack unknown{
-          name,
-          paths->empty()
-              ? "no foreign key and no equality leads from " + name + " to " + documents_.root
-              : "the view reads " + name + " in a place from which no equality leads to " + documents_.root,
-          {}};
-      for (const Path& path : *paths) add_path(path, unknown.known);
-      drafted_.unknown.push_back(std::move(unknown));
-      return;
+    const auto clause = view_.everywhere.find(name);
+    if (clause != view_.everywhere.end()) return add_every_document(name, clause->second);
+    PathsOfPlace of_table;
+    bool is_there = false;
+    for (std::size_t place = 0; place < view_.places.size(); ++place) {
+      if (view_.places[place].table != name) continue;
+      is_there = true;
+      PathsOfPlace found = paths_from(view_, place);
+      of_table.is_reached = of_table.is_reached && found.is_reached;
+      of_table.are_too_many = of_table.are_too_many || found.are_too_many;
+      std::move(found.paths.begin(), found.paths.end(), std::back_inserter(of_table.paths));
     }
-    for (const Path& path : *paths) add_path(path, drafted_.tracks);
-  }
-
-  // Shortest first; those that continue through the root, if it is read twice, too. None: there are too many.
-  std::optional<std::vector<Path>> paths_from(const std::string& name) const {
-    constexpr std::size_t kMaxBegun = 20'000;
-    std::vector<Path> found;
-    std::deque<Path> begun{{}};
-    std::size_t taken = 0;
-    while (!begun.empty()) {
-      if (++taken > kMaxBegun) return std::nullopt;
-      const Path path = std::move(begun.front());
-      begun.pop_front();
-      const auto steps = steps_.find(path.empty() ? name : path.back().to);
-      if (steps == steps_.end()) continue;
-      for (const Step& step : steps->second) {
-        if (!may_take(name, path, step)) continue;
-        Path longer = path;
-        longer.push_back(step);
-        if (step.to == documents_.root) {
-          found.push_back(longer);
-          if (found.size() > kMaxPaths) return std::nullopt;
-        }
-        begun.push_back(std::move(longer));
-      }
+    if (of_table.are_too_many)
+      return add_every_document(name, "more than " + std::to_string(kMaxPaths) + " ways lead there");
+    // Where one of its places is not reached, tracks for the others would look as if they were all.
+    const bool is_known = is_there && of_table.is_reached;
+    std::vector<DraftTrack> known;
+    for (const ViewPath& path : of_table.paths) {
+      if (!path.steps.empty()) add_path(path, is_known ? drafted_.tracks : known);
     }
-    return found;
+    if (is_known) return;
+    drafted_.unknown.push_back({name,
+                                "the view reads " + name +
+                                    " in a place from which no equality of columns leads to " +
+                                    view_.places[view_.documents.begin()->first].table,
+                                std::move(known), all});
   }
 
-  // On either side of a partition a path comes to a table as often as without one.
-  bool may_take(const std::string& first, const Path& path, const Step& step) const {
-    const auto partition =
-        std::find_if(path.begin(), path.end(), [](const Step& taken) { return taken.is_partition; });
-    if (step.is_partition) return partition == path.end();
-    const auto begin = partition == path.end() ? path.begin() : partition;
-    const auto visits =
-        std::count_if(begin, path.end(), [&](const Step& taken) { return taken.to == step.to; });
-    const bool begins_there = partition == path.end() && first == step.to;
-    return visits + (begins_there ? 1 : 0) < documents_.reads.at(step.to);
-  }
-
-  void add_path(const Path& path, std::vector<DraftTrack>& tracks) {
-    for (const Step& step : path) {
+  void add_path(const ViewPath& path, std::vector<DraftTrack>& tracks) {
+    for (const ViewStep& step : path.steps) {
       need_index(step.to, with_nulls(step.to_columns, step));
       need_index(step.from, with_nulls(step.from_columns, step));
     }
-    const Step& first = path.front();
+    const ViewStep& first = path.steps.front();
     const std::string row = row_of(first);
     const std::string query = query_of(path);
     std::string words = first.from;
-    for (const Step& step : path) words += " → " + step.to;
+    for (const ViewStep& step : path.steps) words += " → " + step.to;
     add_query({first.from, row, {}, {}}, query, words, tracks);
   }
 
@@ -200,21 +118,23 @@ class Drafter {
       return track.table == wanted.table && track.row == wanted.row && track.queries.empty() == query.empty();
     };
     auto track = std::find_if(tracks.begin(), tracks.end(), is_same);
-    if (track == tracks.end()) track = tracks.insert(track, std::move(wanted));
+    const bool is_new = track == tracks.end();
+    if (is_new) track = tracks.insert(track, std::move(wanted));
     if (!query.empty()) add_once(track->queries, query);
-    add_once(track->paths, words);
+    const bool is_of_documents = !is_new && query.empty() && track->paths.empty();
+    if (!words.empty() && !is_of_documents) add_once(track->paths, words);
   }
 
   static void add_once(std::vector<std::string>& texts, const std::string& text) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
 
-  static ColumnNames with_nulls(ColumnNames columns, const Step& step) {
+  static ColumnNames with_nulls(ColumnNames columns, const ViewStep& step) {
     columns.insert(columns.end(), step.nulls.begin(), step.nulls.end());
     return columns;
   }
 
-  std::string row_of(const Step& first) const {
+  std::string row_of(const ViewStep& first) const {
     const GraphTable& changed = table(first.from);
     if (first.from_columns == changed.key && first.nulls.empty()) return "";
     std::string row = first.from_columns.size() == 1 ? first.from_columns.front()
@@ -225,7 +145,7 @@ class Drafter {
     return "case when " + joined(null_in("", first), " and ") + " then " + row + " end";
   }
 
-  static std::vector<std::string> null_in(const std::string& alias, const Step& step) {
+  static std::vector<std::string> null_in(const std::string& alias, const ViewStep& step) {
     std::vector<std::string> conditions;
     for (const std::string& column : step.nulls)
       conditions.push_back((alias.empty() ? "" : alias + ".") + column + " is null");
@@ -233,16 +153,16 @@ class Drafter {
   }
 
   // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
-  std::string query_of(const Path& path) const {
-    const ColumnNames id{documents_.root_column};
-    // A value that the last step compares with the _id is the _id: no need to look it up.
-    const bool ends_before_root = path.back().to_columns == id;
-    const std::size_t tables = path.size() - (ends_before_root ? 1 : 0);
+  std::string query_of(const ViewPath& path) const {
+    const std::vector<ViewStep>& steps = path.steps;
+    // What the last step compares with the _id is the _id: no need to look it up.
+    const bool ends_before_root = steps.back().to_columns == ColumnNames{path.id_column};
+    const std::size_t tables = steps.size() - (ends_before_root ? 1 : 0);
     if (tables == 0) return "";
     const std::string last = "t" + std::to_string(tables);
     std::string from, where;
     for (std::size_t i = 0; i < tables; ++i) {
-      const Step& step = path[i];
+      const ViewStep& step = steps[i];
       const std::string alias = "t" + std::to_string(i + 1);
       if (i == 0) {
         const bool several = step.from_columns.size() > 1;
@@ -261,8 +181,8 @@ class Drafter {
       }
     }
     const GraphColumn& column = ends_before_root
-                                    ? table(path.back().from).column(path.back().from_columns.front())
-                                    : table(documents_.root).column(documents_.root_column);
+                                    ? table(steps.back().from).column(steps.back().from_columns.front())
+                                    : table(path.table).column(path.id_column);
     return "select " + as_value(last, column) + "\nfrom " + from + where;
   }
 
@@ -270,7 +190,7 @@ class Drafter {
     return column + " " + table(name).column(column).equality;
   }
 
-  std::string by_columns(const Step& step, const std::string& alias, const std::string& before) const {
+  std::string by_columns(const ViewStep& step, const std::string& alias, const std::string& before) const {
     std::vector<std::string> conditions;
     for (std::size_t i = 0; i < step.to_columns.size(); ++i)
       conditions.push_back(alias + "." + compared(step.to, step.to_columns[i]) + " " + before + "." +
@@ -285,7 +205,7 @@ class Drafter {
     return dialect_.as_value(alias + "." + column.quoted, column);
   }
 
-  std::string by_value(const Step& step) const {
+  std::string by_value(const ViewStep& step) const {
     std::vector<std::string> conditions;
     for (std::size_t i = 0; i < step.to_columns.size(); ++i) {
       const GraphColumn& column = table(step.to).column(step.to_columns[i]);
@@ -315,42 +235,17 @@ class Drafter {
     drafted_.missing_indices.push_back({name, columns});
   }
 
-  const TableGraph& graph_;
-  const DocumentJoins& documents_;
+  const TableGraph& tables_;
+  ViewGraph view_;  // without what is not in `tables`
   const SqlDialect& dialect_;
-  std::map<std::string, std::vector<Step>> steps_;  // by their beginnings
   DraftTracks drafted_;
 };
 
 }  // namespace
 
-DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
-  DocumentJoins documents{view.root,      view.root_column, view.reads,   {},
-                          view.unreached, view.everywhere,  view.compared};
-  for (const auto& [name, times] : view.reads) {
-    const auto table = graph.find(name);  // none: of the database itself
-    if (table == graph.end()) continue;
-    for (const ForeignKey& key : table->second.foreign_keys) {
-      if (view.reads.contains(key.table))
-        documents.joins.push_back({name, key.columns, key.table, key.references});
-    }
-  }
-  // A join that asks for more than a key leads nowhere else than that; one that asks for less does.
-  for (const Join& link : view.links) {
-    const auto follows = [&](const Join& key) { return includes(link, key); };
-    if (std::none_of(documents.joins.begin(), documents.joins.end(), follows))
-      documents.joins.push_back(link);
-  }
-  const std::vector<Join> whole = documents.joins;
-  for (const Join& join : view.joins) {
-    const auto follows = [&](const Join& other) { return includes(other, join); };
-    if (std::none_of(whole.begin(), whole.end(), follows)) documents.joins.push_back(join);
-  }
-  return documents;
-}
-
-DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect) {
-  return Drafter(graph, documents, dialect).draft();
+DraftTracks draft_tracks(const TableGraph& tables, const ViewGraph& view, const std::set<std::string>& reads,
+                         const SqlDialect& dialect) {
+  return Drafter(tables, view, dialect).draft(reads);
 }
 
 }  // namespace lockstep

@@ -35,10 +35,10 @@ struct Part {
   std::vector<const GraphColumn*> left_out;
   Count count = Count::kOne;
   std::string field;
-  std::string mapping;                // as DraftField::mapping
-  std::string routing;                // the column of the root that gives it, quoted; empty: none
-  const GraphTable* links = nullptr;  // the table that links it to its parent; null: none
-  std::string link;                   // "join shop.order_tags as … on …" of that table
+  std::string mapping;    // as DraftField::mapping
+  std::string routing;    // the column of the root that gives it, quoted; empty: none
+  std::size_t place = 0;  // in the view's graph
+  std::string link;       // "join shop.order_tags as … on …" of that table
   std::string condition;
   std::set<std::string> taken;  // names of fields
   std::vector<std::unique_ptr<Part>> parts;
@@ -63,8 +63,8 @@ class ViewDrafter {
     root_.table = &root;
     root_.alias = new_alias(root);
     placed_.push_back(&root_);
-    joins_.root = root.name;
-    joins_.root_column = root.key.front();
+    root_.place = add_place(root);
+    view_.documents[root_.place] = root.key.front();
   }
 
   void place_all(std::vector<const GraphTable*> with) {
@@ -81,10 +81,10 @@ class ViewDrafter {
   }
 
   DraftView draft(const std::string& name) {
-    count_reads(root_, {});
-    DraftView view{name, "", fields_of(root_), joins_};
-    const std::string id =
-        dialect_.as_value(root_.alias + "." + joins_.root_column, root_.table->column(joins_.root_column));
+    DraftView view{name, "", fields_of(root_), view_, {}};
+    for (const ViewGraph::Place& place : view_.places) view.reads.insert(place.table);
+    const std::string& key = root_.table->key.front();
+    const std::string id = dialect_.as_value(root_.alias + "." + key, root_.table->column(key));
     const std::string routing =
         root_.routing.empty() ? "" : ",\n  " + root_.alias + "." + root_.routing + " as _routing";
     view.sql = "create view " + name + " as\nselect\n  " + id + " as _id" + routing + columns_of_root() +
@@ -107,7 +107,7 @@ class ViewDrafter {
       }
     }
     throw UsageError("--with " + with_.front()->name + ": no foreign key and no table of links joins it to " +
-                     joins_.root +
+                     root_.table->name +
                      " or to another of --with; name the tables between them, too, or write the view "
                      "yourself and give --view");
   }
@@ -158,7 +158,7 @@ class ViewDrafter {
     Part& part = add_whole_part(at, parent, count, field);
     part.condition = equal(parent, part.alias, key.references, at.alias, key.columns) +
                      at_one_time(key, at.alias, part.alias);
-    add_join(*at.table, key);
+    add_link(at.place, key.columns, part.place, key.references);
   }
 
   void add_children(Part& at, const GraphTable& child, const ForeignKey& key, bool one_of_several) {
@@ -167,7 +167,7 @@ class ViewDrafter {
     Part& part = add_whole_part(at, child, Part::Count::kMany, field);
     part.condition = equal(child, part.alias, key.columns, at.alias, key.references) +
                      at_one_time(key, part.alias, at.alias);
-    add_join(child, key);
+    add_link(part.place, key.columns, at.place, key.references);
   }
 
   void add_linked(Part& at, const GraphTable& wanted, const GraphTable& link, const ForeignKey& near,
@@ -179,15 +179,16 @@ class ViewDrafter {
                 at_one_time(far, alias, part.alias);
     part.condition =
         equal(link, alias, near.columns, at.alias, near.references) + at_one_time(near, alias, at.alias);
-    part.links = &link;
-    add_join(link, near);
-    add_join(link, far);
+    const std::size_t between = add_place(link);
+    add_link(between, near.columns, at.place, near.references);
+    add_link(between, far.columns, part.place, far.references);
   }
 
   Part& add_part(Part& at, const GraphTable& table, Part::Count count, const std::string& wanted_field) {
     auto part = std::make_unique<Part>();
     part->table = &table;
     part->alias = new_alias(table);
+    part->place = add_place(table);
     part->count = count;
     part->field = free_name(at.taken, wanted_field);
     placed_.push_back(part.get());
@@ -266,13 +267,15 @@ class ViewDrafter {
   }
 
   // The one way in which a foreign key joins two tables, from either side.
+  struct Join {
+    ColumnNames columns;
+    ColumnNames others;
+  };
   static Join join_between(const GraphTable& some, const GraphTable& other, const std::string& place) {
     std::vector<Join> joins;
-    for (const ForeignKey& key : keys_to(some, other))
-      joins.push_back({some.name, key.columns, other.name, key.references});
+    for (const ForeignKey& key : keys_to(some, other)) joins.push_back({key.columns, key.references});
     if (some.name != other.name) {
-      for (const ForeignKey& key : keys_to(other, some))
-        joins.push_back({some.name, key.references, other.name, key.columns});
+      for (const ForeignKey& key : keys_to(other, some)) joins.push_back({key.references, key.columns});
     }
     if (joins.size() == 1) return joins.front();
     throw UsageError(place + ": " + (joins.empty() ? "no foreign key joins " : "several foreign keys join ") +
@@ -294,13 +297,13 @@ class ViewDrafter {
       if (shape.own_columns.empty()) {
         join = join_between(table, *at.table, shape.place);
       } else {
-        join = {table.name, quoted_columns(table, shape.own_columns, shape.place), at.table->name,
+        join = {quoted_columns(table, shape.own_columns, shape.place),
                 quoted_columns(*at.table, shape.columns_above, shape.place)};
       }
-      part.condition = equal(table, part.alias, join.columns, at.alias, join.other_columns);
+      part.condition = equal(table, part.alias, join.columns, at.alias, join.others);
       if (shape.own_columns.empty()) part.condition += at_one_time(table, part.alias, *at.table, at.alias);
       is_single = join.columns == table.key;
-      joins_.joins.push_back(std::move(join));
+      add_link(part.place, join.columns, at.place, join.others);
     }
     if (shape.rows == DraftShape::Rows::kOne)
       part.count = is_single ? Part::Count::kOne : Part::Count::kFirst;
@@ -317,13 +320,13 @@ class ViewDrafter {
     const Join near = join_between(link, *at.table, place);
     const std::string alias = new_alias(link);
     part.link = "join " + link.name + " as " + alias + " on " +
-                equal(link, alias, far.columns, part.alias, far.other_columns) +
+                equal(link, alias, far.columns, part.alias, far.others) +
                 at_one_time(link, alias, *part.table, part.alias);
-    part.condition = equal(link, alias, near.columns, at.alias, near.other_columns) +
+    part.condition = equal(link, alias, near.columns, at.alias, near.others) +
                      at_one_time(link, alias, *at.table, at.alias);
-    part.links = &link;
-    joins_.joins.push_back(near);
-    joins_.joins.push_back(far);
+    const std::size_t between = add_place(link);
+    add_link(between, near.columns, at.place, near.others);
+    add_link(between, far.columns, part.place, far.others);
   }
 
   const GraphTable& called(const std::string& name, const std::string& place) const {
@@ -334,18 +337,14 @@ class ViewDrafter {
     }
   }
 
-  // Nothing joins one part of a row with another: a path leads through the row's parent.
-  void count_reads(const Part& part, std::map<std::string, int> above) {
-    for (const GraphTable* table : {part.table, part.links}) {
-      if (table == nullptr) continue;
-      int& most = joins_.reads[table->name];
-      most = std::max(most, ++above[table->name]);
-    }
-    for (const auto& inner : part.parts) count_reads(*inner, above);
+  std::size_t add_place(const GraphTable& table) {
+    if (!view_.keys.contains(table.name)) view_.keys[table.name] = {table.key};
+    view_.places.push_back({table.name});
+    return view_.places.size() - 1;
   }
 
-  void add_join(const GraphTable& table, const ForeignKey& key) {
-    joins_.joins.push_back({table.name, key.columns, key.table, key.references});
+  void add_link(std::size_t place, const ColumnNames& columns, std::size_t other, const ColumnNames& others) {
+    view_.links.push_back({place, other, columns, others});
   }
 
   static std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
@@ -482,7 +481,7 @@ class ViewDrafter {
   Part root_;
   std::vector<Part*> placed_;  // in this order
   std::set<std::string> aliases_;
-  DocumentJoins joins_;
+  ViewGraph view_;
 };
 
 enum class Letters { kAsWritten, kLower };

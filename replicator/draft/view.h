@@ -3,14 +3,15 @@
 // through.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "replicator/draft/field.h"
 #include "replicator/draft/shape.h"
-#include "replicator/draft/tracks.h"
 #include "replicator/source/sql_dialect.h"
 #include "replicator/source/table_graph.h"
+#include "replicator/source/view/view_graph.h"
 
 namespace lockstep {
 
@@ -25,7 +26,8 @@ struct DraftView {
   std::string name;  ///< schema-qualified
   std::string sql;   ///< the statement that creates it
   std::vector<DraftField> fields;
-  DocumentJoins joins;  ///< those that it makes, no others
+  ViewGraph graph;
+  std::set<std::string> reads;  ///< its tables
   std::vector<LeftOutColumn> left_out = {};
 };
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/view/view_graph.h"
+
 namespace lockstep {
 
 /// The kind of a column's values in JSON, as far as a mapping distinguishes it. Of an array: its elements.
@@ -35,8 +37,6 @@ struct GraphColumn {
   ValueKind kind = ValueKind::kText;
   bool json_in_text = false;  ///< its texts are JSON, and the database does not know
 };
-
-using ColumnNames = std::vector<std::string>;
 
 struct ForeignKey {
   ColumnNames columns;
@@ -66,33 +66,12 @@ struct GraphTable {
 /// By name. A table includes its partitions, too.
 using TableGraph = std::map<std::string, GraphTable>;
 
-/// Rows of two tables, or of one, belong together when these columns are equal.
-struct Join {
-  std::string table;
-  ColumnNames columns;
-  std::string other;
-  ColumnNames other_columns;
-  /// Rows of one table that are computed together: a path leads from one to the others at most once.
-  bool is_partition = false;
-  ColumnNames nulls = {};  ///< of a partition: columns that are null in both rows
-};
-
 struct ViewShape {
   std::string name;
   std::vector<GraphColumn> columns;
-  std::string root;                  ///< the table whose row gives the _id; empty: the view does not show it
-  std::string root_column;           ///< the column there that holds it
-  std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
-  std::vector<Join> joins;           ///< the equalities of its conditions, a column at a time
-  /// Rows of two places of its tables count together only if all these columns are equal.
-  std::vector<Join> links;
-  std::set<std::string> unreached;  ///< tables that it reads in a place without links to the root
-  std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
-                                                  ///< clause of the view
-  /// Tables whose rows change the documents of other rows, and by which clause: the links lead to these.
-  std::map<std::string, std::string> compared;
-  std::vector<std::string> unknown;  ///< changes that cannot be followed, in words: "when foreign table …
-                                     ///< changes"
+  ViewGraph graph;
+  std::set<std::string> reads;       ///< its tables, also those that no place of the graph shows
+  std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
   bool recursive = false;
 };
 

@@ -19,6 +19,7 @@
 namespace lockstep::support {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -179,8 +180,15 @@ TEST_F(SqliteInit, AnIdThatIsABlobIsItsDigitsOnEveryWay) {
   EXPECT_EQ(index_.documents().size(), 1U);
 }
 
-TEST_F(SqliteInit, AViewWhoseIdIsAUnionLeavesAPlaceForEachTrack) {
+TEST_F(SqliteInit, AViewWhoseIdIsAnExpressionLeavesAPlaceForEachTrackAndAUnionHasAllOfThem) {
   database_.execute("create view both as select TrackId as _id from Track union select ArtistId from Artist");
+  ASSERT_THAT(init({"--view", "both"}).out, Not(HasSubstr("not known")));
+  EXPECT_THAT(text(".toml"), AllOf(HasSubstr("table = \"Track\"\n"), HasSubstr("table = \"Artist\"\n")));
+  std::filesystem::remove_all(folder_.path() / "made");
+  database_.execute(
+      "drop view both; create view both as select 't' || TrackId as _id from Track union select 'a' || "
+      "ArtistId "
+      "from Artist");
   const Completed made = init({"--view", "both"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("! not known: what leads from Artist to an _id"));

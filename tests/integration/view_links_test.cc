@@ -5,6 +5,7 @@
 
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/design.h"
+#include "replicator/source/view/view_paths.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {
@@ -29,7 +30,7 @@ class ViewLinksTest : public ::testing::Test {
 
   std::set<std::string> unreached(const std::string& select) {
     defined_.database().execute("create or replace view s.v as " + select);
-    return open_schema_reader(defined_.config().source)->view("s.v").unreached;
+    return unreached_tables(open_schema_reader(defined_.config().source)->view("s.v").graph);
   }
 
   DefinedDatabase defined_;
@@ -77,8 +78,10 @@ TEST_F(ViewLinksTest, FollowsSubqueriesViewsFunctionsAndRecursion) {
             "as most "
             "from s.posts p join n on n.of = p.id",
             "s.comments"},
-           {"select p.id as _id from s.posts p left join s.comments c on p.author_id = p.id",
-            "s.comments"}}) {
+           {"select p.id as _id from s.posts p left join s.comments c on p.author_id = p.id", "s.comments"},
+           {"select p.id as _id, (select count(*) from s.comments c where c.post_id = p.id and u.id = "
+            "p.author_id) from s.posts p, s.users u",
+            "s.users"}}) {
     defined_.database().execute("drop view if exists s.v");
     EXPECT_THAT(unreached(select), ElementsAre(table)) << select;
   }
@@ -88,6 +91,34 @@ TEST_F(ViewLinksTest, FollowsSubqueriesViewsFunctionsAndRecursion) {
                 "o.id = n.id union all select m.id, m.parent_id from s.nodes m join up on up.parent_id = "
                 "m.id) select count(*) from up) as depth from s.nodes n"),
       IsEmpty());
+}
+
+TEST_F(ViewLinksTest, TheGraphOfAParsedViewHasPlacesLinksBranchesAndKeys) {
+  defined_.database().execute(
+      "create view s.writers as select id as post_id, author_id as user_id from s.posts union select "
+      "post_id, "
+      "user_id from s.comments;"
+      "create view s.v as select p.id::text as _id, u.email from s.posts p join s.writers w on w.post_id = "
+      "p.id "
+      "left join lateral (select * from s.users x where x.id = w.user_id) u on true where exists (select "
+      "from "
+      "s.comments c where p.slug in (c.slug, c.body))");
+  const ViewGraph graph = open_schema_reader(defined_.config().source)->view("s.v").graph;
+  std::vector<std::string> places;
+  for (const ViewGraph::Place& place : graph.places) {
+    places.push_back(place.table);
+    for (const auto& [number, branch] : place.branches) places.back() += " " + std::to_string(branch);
+  }
+  EXPECT_THAT(places, ElementsAre("s.posts", "s.posts 0", "s.comments 1", "s.users", "s.comments"));
+  std::vector<std::string> links;
+  for (const ViewGraph::Link& link : graph.links)
+    links.push_back(std::to_string(link.place) + "." + link.columns.at(0) + " = " +
+                    std::to_string(link.other) + "." + link.other_columns.at(0));
+  EXPECT_THAT(links, UnorderedElementsAre("0.id = 1.id", "0.id = 2.post_id", "1.author_id = 3.id",
+                                          "2.user_id = 3.id", "0.slug = 4.slug", "0.slug = 4.body"));
+  EXPECT_THAT(graph.documents, ElementsAre(::testing::Pair(0, "id")));
+  EXPECT_THAT(graph.keys.at("s.users"), ElementsAre(ElementsAre("id")));
+  EXPECT_THAT(graph.peers, IsEmpty());
 }
 
 TEST_F(ViewLinksTest, CheckNamesTheWayThatNoTrackFollows) {

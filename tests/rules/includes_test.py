@@ -15,7 +15,8 @@ MAY_INCLUDE = {
     "log": [],
     "process": [],
     "config": ["log"],
-    "source/": ["config", "source/outbox"],
+    "source/": ["config", "source/outbox", "source/view"],
+    "source/view": [],
     "source/outbox": [],
     "source/define": ["source/", "source/outbox", "config"],
     "source/open_source": [
@@ -26,9 +27,10 @@ MAY_INCLUDE = {
         "source/postgres/watch"
     ],
     "source/postgres/session": ["source/", "config"],
-    "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
+    "source/postgres/catalog": ["source/", "source/view", "config", "source/postgres/session"],
     "source/postgres/define": [
-        "source/", "source/define", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog"
+        "source/", "source/define", "source/outbox", "source/view", "config", "source/postgres/session",
+        "source/postgres/catalog"
     ],
     "source/postgres/read": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/watch"
@@ -39,8 +41,8 @@ MAY_INCLUDE = {
     "source/postgres/watch": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/read"
     ],
-    "source/sqlite": ["source/", "source/define", "source/outbox", "config"],
-    "draft": ["source/"],
+    "source/sqlite": ["source/", "source/define", "source/outbox", "source/view", "config"],
+    "draft": ["source/", "source/view"],
     "elasticsearch": ["config", "log"],
     "locks/": ["config"],
     "locks/open_locks": ["config", "locks/", "locks/backends", "elasticsearch"],

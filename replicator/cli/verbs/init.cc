@@ -221,7 +221,7 @@ class Init final : public Verb {
     Draft draft;
     draft.view = view.name;
     draft.view_sql = statements;
-    draft.tracks = draft_tracks(graph, joins_of_view(graph, view), reader.dialect());
+    draft.tracks = draft_tracks(graph, view.graph, view.reads, reader.dialect());
     for (const GraphColumn& column : view.columns) {
       if (!column.name.starts_with('_'))
         draft.fields.push_back({column.name, column.kind, {}, {}, column.json_in_text});
@@ -229,8 +229,8 @@ class Init final : public Verb {
     draft.unknown = view.unknown;
     if (view.recursive)
       draft.unknown.push_back(
-          "how far a recursive query goes; the tracks follow as many steps as the view names a "
-          "table; write keys with \"with recursive\" for more");
+          "how far a recursive query goes; the tracks follow its first step; write keys with \"with "
+          "recursive\" for more");
     return draft;
   }
 
@@ -245,7 +245,7 @@ class Init final : public Verb {
     draft.view_sql = reader.dialect().before_view() + drafted.sql;
     draft.fields = drafted.fields;
     draft.left_out = drafted.left_out;
-    draft.tracks = draft_tracks(graph, drafted.joins, reader.dialect());
+    draft.tracks = draft_tracks(graph, drafted.graph, drafted.reads, reader.dialect());
     add_unknown("", draft.fields, draft.unknown);
     return draft;
   }
@@ -353,8 +353,9 @@ class Init final : public Verb {
     for (const Finding& finding : draft.untranslated)
       std::cout << "! not translated: " << to_line(finding) << '\n';
     for (const UnknownTrack& unknown : draft.tracks.unknown)
-      std::cout << "! not known: " << unknown.reason << "; see the end of " << file(draft, ".toml").string()
-                << '\n';
+      std::cout << "! not known: " << unknown.reason << "; "
+                << (unknown.every_document.empty() ? "" : "a track to every document serves; ")
+                << "see the end of " << file(draft, ".toml").string() << '\n';
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
     for (const LeftOutColumn& column : draft.left_out)
       std::cout << "! left out: " << column.name << ", which looks like a secret; to have it as the field "

@@ -7,6 +7,7 @@
 namespace lockstep {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -51,6 +52,11 @@ TEST(DraftFilesTest, ATableWithoutATrackIsACommentThatSaysWhatToWrite) {
   EXPECT_THAT(text, HasSubstr("# Not known: nothing leads from it."));
   EXPECT_THAT(text, HasSubstr("# table = \"shop.notes\""));
   EXPECT_THAT(text, Not(HasSubstr("\ntable = \"shop.notes\"")));
+  tracks.unknown[0].every_document = "select t1.id\nfrom shop.orders as t1";
+  EXPECT_THAT(draft_configuration(shop(), tracks, kPostgres),
+              AllOf(HasSubstr("\n# keys = \"select t1.id from shop.orders as t1 where … = any($1)\"\n"),
+                    HasSubstr("# Until then this finds every document"),
+                    HasSubstr("\n# keys = \"select t1.id from shop.orders as t1\"\n")));
 }
 
 TEST(DraftFilesTest, StatementsMakeIndicesBesideWritersWhereTheServerCan) {

@@ -103,7 +103,7 @@ select
   ) as lines
 from shop.orders as orders;
 )");
-  EXPECT_THAT(view.joins.joins, SizeIs(6));
+  EXPECT_THAT(view.graph.links, SizeIs(6));
 }
 
 TEST(PgsyncTest, MappingsAndSettingsAreTaken) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "replicator/source/view/view_paths.h"
 #include "tests/unit/draft/shop_graph.h"
 
 namespace lockstep {
@@ -12,19 +13,35 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-ViewShape orders_with(const std::vector<std::string>& tables) {
-  ViewShape view;
-  view.name = "search.orders";
-  view.root = "shop.orders";
-  view.root_column = "id";
-  view.reads["shop.orders"] = 1;
-  for (const std::string& table : tables) view.reads["shop." + table] = 1;
-  return view;
-}
+// A view of orders. Places are numbered as they are added; the orders are the first.
+struct OrdersView {
+  explicit OrdersView(const TableGraph& tables = shop_graph(), const std::string& root = "shop.orders")
+      : tables(tables) {
+    add(root);
+    graph.documents[0] = "id";
+  }
 
-DraftTracks tracks_of(const ViewShape& view, const TableGraph& graph = shop_graph()) {
-  return draft_tracks(graph, joins_of_view(graph, view), kPostgres);
-}
+  std::size_t add(const std::string& table) {
+    if (const auto found = tables.find(table); found != tables.end()) graph.keys[table] = {found->second.key};
+    graph.places.push_back({table});
+    reads.insert(table);
+    return graph.places.size() - 1;
+  }
+  /// Another place, which is joined to one that is there.
+  std::size_t join(const std::string& table, ColumnNames columns, std::size_t other, ColumnNames others) {
+    const std::size_t place = add(table);
+    graph.links.push_back({place, other, std::move(columns), std::move(others)});
+    return place;
+  }
+
+  DraftTracks tracks(const SqlDialect& dialect = kPostgres) const {
+    return draft_tracks(tables, graph, reads, dialect);
+  }
+
+  TableGraph tables;
+  ViewGraph graph;
+  std::set<std::string> reads;
+};
 
 std::vector<DraftTrack> of_table(const DraftTracks& drafted, const std::string& table) {
   std::vector<DraftTrack> tracks;
@@ -35,7 +52,9 @@ std::vector<DraftTrack> of_table(const DraftTracks& drafted, const std::string& 
 }
 
 TEST(TracksTest, TheDocumentsOwnTableComesFirstAndNeedsNothingButItsName) {
-  const DraftTracks drafted = tracks_of(orders_with({"customers"}));
+  OrdersView view;
+  view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  const DraftTracks drafted = view.tracks();
   EXPECT_EQ(drafted.tracks.front().table, "shop.orders");
   EXPECT_EQ(drafted.tracks.front().row, "");
   EXPECT_THAT(drafted.tracks.front().queries, IsEmpty());
@@ -43,34 +62,38 @@ TEST(TracksTest, TheDocumentsOwnTableComesFirstAndNeedsNothingButItsName) {
 }
 
 TEST(TracksTest, AnIdThatIsNotThePrimaryKeyIsTakenFromTheRow) {
-  ViewShape view = orders_with({});
-  view.root_column = "customer_id";
-  const DraftTracks drafted = tracks_of(view);
+  OrdersView view;
+  view.graph.documents[0] = "customer_id";
+  const DraftTracks drafted = view.tracks();
   EXPECT_EQ(drafted.tracks.front().row, "customer_id");
   ASSERT_THAT(drafted.missing_indices, SizeIs(1));
   EXPECT_THAT(drafted.missing_indices[0].columns, ElementsAre("customer_id"));
 }
 
 TEST(TracksTest, WhereNoTableGivesTheIdEachTableIsNamedAndNoneHasATrack) {
-  ViewShape view = orders_with({"customers"});
-  view.root.clear();
-  view.root_column.clear();
-  const DraftTracks drafted = tracks_of(view);
+  OrdersView view;
+  view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  view.graph.documents.clear();
+  const DraftTracks drafted = view.tracks();
   EXPECT_THAT(drafted.tracks, IsEmpty());
   ASSERT_THAT(drafted.unknown, SizeIs(2));
   EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("what leads from shop.customers to an _id"));
 }
 
-TEST(TracksTest, AForeignKeyToTheDocumentIsItsId) {
-  const auto tracks = of_table(tracks_of(orders_with({"lines"})), "shop.lines");
+TEST(TracksTest, AColumnThatEqualsTheIdIsTheId) {
+  OrdersView view;
+  view.join("shop.lines", {"order_id"}, 0, {"id"});
+  const auto tracks = of_table(view.tracks(), "shop.lines");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_EQ(tracks[0].row, "order_id");
   EXPECT_THAT(tracks[0].queries, IsEmpty());
   EXPECT_THAT(tracks[0].paths, ElementsAre("shop.lines → shop.orders"));
 }
 
-TEST(TracksTest, ARowThatDocumentsReferToIsFoundByTheirForeignKey) {
-  const DraftTracks drafted = tracks_of(orders_with({"customers"}));
+TEST(TracksTest, ARowThatDocumentsReferToIsFoundByTheirColumn) {
+  OrdersView view;
+  view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  const DraftTracks drafted = view.tracks();
   const auto tracks = of_table(drafted, "shop.customers");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_EQ(tracks[0].row, "");
@@ -80,21 +103,38 @@ TEST(TracksTest, ARowThatDocumentsReferToIsFoundByTheirForeignKey) {
   EXPECT_EQ(drafted.missing_indices[0].table, "shop.orders");
 }
 
-TEST(TracksTest, SeveralKeysBetweenTwoTablesAreOneTrackWithAUnion) {
-  const auto tracks = of_table(tracks_of(orders_with({"addresses"})), "shop.addresses");
+TEST(TracksTest, AForeignKeyThatTheViewDoesNotJoinByIsNoPath) {
+  OrdersView view;
+  view.join("shop.addresses", {"id"}, 0, {"billing_id"});
+  const auto tracks = of_table(view.tracks(), "shop.addresses");
+  ASSERT_THAT(tracks, SizeIs(1));
+  EXPECT_THAT(tracks[0].queries, ElementsAre(HasSubstr("billing_id")));
+}
+
+TEST(TracksTest, SeveralPlacesOfATableAreOneTrackWithAUnion) {
+  OrdersView view;
+  view.join("shop.addresses", {"id"}, 0, {"billing_id"});
+  view.join("shop.addresses", {"id"}, 0, {"shipping_id"});
+  const auto tracks = of_table(view.tracks(), "shop.addresses");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_THAT(tracks[0].queries, ElementsAre(HasSubstr("billing_id"), HasSubstr("shipping_id")));
 }
 
 TEST(TracksTest, ATableOfLinksNeedsNoLookAtTheDocumentsTable) {
-  const auto tracks = of_table(tracks_of(orders_with({"order_tags", "tags"})), "shop.tags");
+  OrdersView view;
+  const std::size_t links = view.join("shop.order_tags", {"order_id"}, 0, {"id"});
+  view.join("shop.tags", {"id"}, links, {"tag_id"});
+  const auto tracks = of_table(view.tracks(), "shop.tags");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_THAT(tracks[0].queries,
               ElementsAre("select t1.order_id\nfrom shop.order_tags as t1\nwhere t1.tag_id = any($1)"));
 }
 
 TEST(TracksTest, AKeyOfTwoColumnsTravelsAsJson) {
-  const auto tracks = of_table(tracks_of(orders_with({"lines", "products"})), "shop.products");
+  OrdersView view;
+  const std::size_t lines = view.join("shop.lines", {"order_id"}, 0, {"id"});
+  view.join("shop.products", {"maker", "number"}, lines, {"maker", "number"});
+  const auto tracks = of_table(view.tracks(), "shop.products");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_EQ(tracks[0].row, "") << "the primary key, which lockstep takes as JSON itself";
   EXPECT_THAT(tracks[0].queries,
@@ -102,25 +142,21 @@ TEST(TracksTest, AKeyOfTwoColumnsTravelsAsJson) {
                           "t1.maker = (v.value ->> 0)::bigint and t1.number = (v.value ->> 1)::bigint"));
 }
 
-TEST(TracksTest, AForeignKeyOfTwoColumnsIsTakenAsJsonFromTheRow) {
-  ViewShape view;
-  view.root = "shop.customers";
-  view.root_column = "id";
-  view.reads = {{"shop.customers", 1}, {"shop.orders", 1}, {"shop.lines", 1}, {"shop.products", 1}};
-  TableGraph graph = shop_graph();
-  graph["shop.lines"].foreign_keys.erase(graph["shop.lines"].foreign_keys.begin());
-  graph["shop.products"].foreign_keys.push_back({{"number"}, "shop.orders", {"id"}});
-  const auto tracks = of_table(tracks_of(view, graph), "shop.lines");
+TEST(TracksTest, TwoColumnsThatAreNoPrimaryKeyAreTakenAsJsonFromTheRow) {
+  OrdersView view(shop_graph(), "shop.customers");
+  const std::size_t products = view.join("shop.products", {"name"}, 0, {"name"});
+  view.join("shop.lines", {"maker", "number"}, products, {"maker", "number"});
+  const auto tracks = of_table(view.tracks(), "shop.lines");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_EQ(tracks[0].row, "jsonb_build_array(maker, number)");
-  EXPECT_THAT(tracks[0].queries, ElementsAre(HasSubstr("select t2.customer_id")));
+  EXPECT_THAT(tracks[0].queries, ElementsAre(HasSubstr("select t2.id")));
 }
 
 TEST(TracksTest, ATableThatIsReadTwiceLeadsBackToItself) {
-  ViewShape view = orders_with({"customers"});
-  view.reads["shop.orders"] = 2;  // the other orders of the customer
-  const DraftTracks drafted = tracks_of(view);
-  const auto tracks = of_table(drafted, "shop.orders");
+  OrdersView view;
+  const std::size_t customers = view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  view.join("shop.orders", {"customer_id"}, customers, {"id"});  // the other orders of the customer
+  const auto tracks = of_table(view.tracks(), "shop.orders");
   ASSERT_THAT(tracks, SizeIs(2));
   EXPECT_EQ(tracks[1].row, "customer_id");
   EXPECT_THAT(tracks[1].queries,
@@ -128,15 +164,16 @@ TEST(TracksTest, ATableThatIsReadTwiceLeadsBackToItself) {
                           "t2.customer_id = t1.id\nwhere t1.id = any($1)"));
 }
 
+OrdersView orders_of_file(TableGraph tables) {
+  OrdersView view(std::move(tables), "orders");
+  view.join("customers", {"id"}, 0, {"customer_id"});
+  const std::size_t lines = view.join("lines", {"order_id"}, 0, {"id"});
+  view.join("products", {"maker", "number"}, lines, {"maker", "number"});
+  return view;
+}
+
 TEST(TracksTest, SqliteTakesTheValuesOfAJsonArray) {
-  const TableGraph graph = shop_file();
-  const DocumentJoins documents{"orders",
-                                "id",
-                                {{"orders", 1}, {"customers", 1}, {"lines", 1}, {"products", 1}},
-                                {{"orders", {"customer_id"}, "customers", {"id"}},
-                                 {"lines", {"order_id"}, "orders", {"id"}},
-                                 {"lines", {"maker", "number"}, "products", {"maker", "number"}}}};
-  const DraftTracks drafted = draft_tracks(graph, documents, kSqlite);
+  const DraftTracks drafted = orders_of_file(shop_file()).tracks(kSqlite);
   EXPECT_THAT(of_table(drafted, "customers").at(0).queries,
               ElementsAre("select t1.id\nfrom orders as t1\nwhere t1.customer_id in (select value from "
                           "json_each($1))"));
@@ -146,73 +183,40 @@ TEST(TracksTest, SqliteTakesTheValuesOfAJsonArray) {
 }
 
 TEST(TracksTest, BlobsOfSqliteAreComparedAsTheirDigits) {
-  TableGraph graph = shop_file();
-  for (GraphColumn& column : graph["orders"].columns) column.kind = ValueKind::kOpaque;
-  const DocumentJoins documents{
-      "orders", "id", {{"orders", 1}, {"customers", 1}}, {{"orders", {"customer_id"}, "customers", {"id"}}}};
-  const DraftTracks drafted = draft_tracks(graph, documents, kSqlite);
+  TableGraph tables = shop_file();
+  for (GraphColumn& column : tables["orders"].columns) column.kind = ValueKind::kOpaque;
+  OrdersView view(tables, "orders");
+  view.join("customers", {"id"}, 0, {"customer_id"});
+  const DraftTracks drafted = view.tracks(kSqlite);
   EXPECT_THAT(of_table(drafted, "customers").at(0).queries,
               ElementsAre("select lower(hex(t1.id))\nfrom orders as t1\nwhere lower(hex(t1.customer_id)) in "
                           "(select value from json_each($1))"));
   EXPECT_THAT(drafted.missing_indices, SizeIs(2)) << "an index on the blobs does not serve";
 }
 
-TEST(TracksTest, APathGoesOnThroughTheDocumentsTableWhereThatIsReadTwice) {
-  ViewShape view = orders_with({"customers", "lines"});
-  view.reads["shop.orders"] = 2;
-  const auto tracks = of_table(tracks_of(view), "shop.lines");
-  ASSERT_THAT(tracks, SizeIs(2));
-  EXPECT_THAT(tracks[1].paths, ElementsAre("shop.lines → shop.orders → shop.customers → shop.orders"));
-}
-
-TEST(TracksTest, AnEqualityOfTheViewLeadsWhereNoForeignKeyDoes) {
-  TableGraph graph = shop_graph();
-  graph.emplace("shop.notes", shop_table("notes", {{"customer", ValueKind::kLong}}, {}));
-  ViewShape view = orders_with({"notes"});
-  view.joins.push_back({"shop.orders", {"customer_id"}, "shop.notes", {"customer"}});
-  const DraftTracks drafted = tracks_of(view, graph);
-  const auto tracks = of_table(drafted, "shop.notes");
-  ASSERT_THAT(tracks, SizeIs(1));
-  EXPECT_EQ(tracks[0].row, "customer");
-  EXPECT_THAT(drafted.unknown, IsEmpty());
-}
-
-TEST(TracksTest, AnEqualityThatIsPartOfAForeignKeyIsNoPathOfItsOwn) {
-  ViewShape view = orders_with({"lines", "products"});
-  view.joins.push_back({"shop.products", {"maker"}, "shop.lines", {"maker"}});
-  view.joins.push_back({"shop.lines", {"number"}, "shop.products", {"number"}});
-  EXPECT_THAT(of_table(tracks_of(view), "shop.products"), SizeIs(1));
-}
-
 TEST(TracksTest, ATableOfWhichOnePlaceIsNotReachedGetsNoTrackThatLooksLikeAllOfThem) {
-  ViewShape view = orders_with({"customers"});
-  view.unreached = {"shop.customers", "shop.orders"};
-  const DraftTracks drafted = tracks_of(view);
+  OrdersView view;
+  view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  view.add("shop.customers");
+  view.add("shop.orders");
+  const DraftTracks drafted = view.tracks();
   EXPECT_THAT(of_table(drafted, "shop.customers"), IsEmpty());
   EXPECT_THAT(of_table(drafted, "shop.orders"), SizeIs(1)) << "a document changes with its own row";
   ASSERT_THAT(drafted.unknown, SizeIs(2));
   EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("reads shop.customers in a place from which no equality"));
   ASSERT_THAT(drafted.unknown[0].known, SizeIs(1));
   EXPECT_THAT(drafted.unknown[0].known[0].paths, ElementsAre("shop.customers → shop.orders"));
-}
-
-TEST(TracksTest, AJoinByAPartOfAForeignKeyIsAPathOfItsOwnAndOneByMoreIsNot) {
-  ViewShape view = orders_with({"lines", "products"});
-  view.links = {{"shop.lines", {"maker"}, "shop.products", {"maker"}},
-                {"shop.lines", {"order_id", "id"}, "shop.orders", {"id", "billing_id"}}};
-  view.joins = {{"shop.lines", {"maker"}, "shop.products", {"maker"}}};
-  const DraftTracks drafted = tracks_of(view);
-  EXPECT_THAT(of_table(drafted, "shop.products"), SizeIs(2)) << "all products of the line's maker are shown";
-  EXPECT_THAT(of_table(drafted, "shop.lines"), SizeIs(1));
+  EXPECT_EQ(drafted.unknown[0].every_document, "select t1.id\nfrom shop.orders as t1");
 }
 
 TEST(TracksTest, RowsWithoutAValueLeadToOneAnother) {
-  ViewShape view = orders_with({"lines"});
-  view.links = {{"shop.lines", {"maker"}, "shop.lines", {"maker"}, true},
-                {"shop.lines", {}, "shop.lines", {}, true, {"maker"}},
-                {"shop.lines", {"id"}, "shop.lines", {"id"}, true, {"number"}}};
+  OrdersView view;
+  const std::size_t lines = view.join("shop.lines", {"order_id"}, 0, {"id"});
+  view.graph.peers = {{lines, {"maker"}, {}, {lines}, {lines}},
+                      {lines, {}, {"maker"}, {lines}, {lines}},
+                      {lines, {"id"}, {"number"}, {lines}, {lines}}};
   std::map<std::string, std::string> queries;
-  for (const DraftTrack& track : of_table(tracks_of(view), "shop.lines")) {
+  for (const DraftTrack& track : of_table(view.tracks(), "shop.lines")) {
     for (const std::string& query : track.queries) queries[track.row] += query + ";\n";
   }
   EXPECT_THAT(queries["maker"], HasSubstr("where t1.maker = any($1)"));
@@ -222,24 +226,22 @@ TEST(TracksTest, RowsWithoutAValueLeadToOneAnother) {
 }
 
 TEST(TracksTest, ATableThatMayChangeAnyDocumentHasNoOtherTrackThanThat) {
-  ViewShape view = orders_with({"customers", "lines"});
-  view.everywhere = {{"shop.customers", "limit or offset"}};
-  view.unreached = {"shop.customers"};
-  const DraftTracks drafted = tracks_of(view);
+  OrdersView view;
+  view.add("shop.customers");
+  view.graph.everywhere = {{"shop.customers", "limit or offset"}};
+  const DraftTracks drafted = view.tracks();
   const std::vector<DraftTrack> tracks = of_table(drafted, "shop.customers");
   ASSERT_THAT(tracks, SizeIs(1));
   EXPECT_THAT(tracks[0].queries, ElementsAre("select t1.id\nfrom shop.orders as t1"));
   EXPECT_THAT(drafted.unknown, IsEmpty());
 }
 
-TEST(TracksTest, TooManyPathsToAPartitionLeadToEveryDocument) {
-  TableGraph graph = shop_graph();
+TEST(TracksTest, TooManyWaysLeadToEveryDocumentAndNotToNone) {
+  OrdersView view;
+  const std::size_t customers = view.add("shop.customers");
   for (std::size_t i = 0; i <= kMaxPaths; ++i)
-    graph["shop.orders"].foreign_keys.push_back(
-        {{"customer_id"}, "shop.customers", {"id" + std::to_string(i)}});
-  ViewShape view = orders_with({"customers"});
-  view.compared = {{"shop.customers", "a window function"}};
-  const DraftTracks drafted = tracks_of(view, graph);
+    view.graph.links.push_back({customers, 0, {"id" + std::to_string(i)}, {"customer_id"}});
+  const DraftTracks drafted = view.tracks();
   EXPECT_THAT(drafted.unknown, IsEmpty());
   ASSERT_THAT(of_table(drafted, "shop.customers"), SizeIs(1));
   EXPECT_THAT(of_table(drafted, "shop.customers")[0].queries,
@@ -247,7 +249,9 @@ TEST(TracksTest, TooManyPathsToAPartitionLeadToEveryDocument) {
 }
 
 TEST(TracksTest, ATableThatNothingLeadsFromIsNamed) {
-  const DraftTracks drafted = tracks_of(orders_with({"products"}));
+  OrdersView view;
+  view.add("shop.products");
+  const DraftTracks drafted = view.tracks();
   ASSERT_THAT(drafted.unknown, SizeIs(1));
   EXPECT_EQ(drafted.unknown[0].table, "shop.products");
   EXPECT_THAT(of_table(drafted, "shop.products"), IsEmpty());
@@ -255,33 +259,23 @@ TEST(TracksTest, ATableThatNothingLeadsFromIsNamed) {
 
 // `init` ended with "map::at".
 TEST(TracksTest, AViewThatReadsTheDatabasesOwnTablesIsDraftedAndTheseAreNamed) {
-  ViewShape view = orders_with({"customers"});
-  view.reads["pg_catalog.pg_class"] = 1;
-  view.joins.push_back({"shop.orders", {"status"}, "pg_catalog.pg_class", {"relname"}});
-  view.links = view.joins;
-  const DraftTracks drafted = tracks_of(view);
+  OrdersView view;
+  view.join("shop.customers", {"id"}, 0, {"customer_id"});
+  view.join("pg_catalog.pg_class", {"relname"}, 0, {"status"});
+  const DraftTracks drafted = view.tracks();
   EXPECT_THAT(of_table(drafted, "shop.customers"), SizeIs(1));
   ASSERT_THAT(drafted.unknown, SizeIs(1));
   EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("pg_catalog.pg_class belongs to the database itself"));
-  view.root = "pg_catalog.pg_class";
-  EXPECT_THAT(tracks_of(view).tracks, IsEmpty());
-}
-
-TEST(TracksTest, TooManyPathsAreNamedAndNoneOfThemIsLeftOutInSilence) {
-  TableGraph graph = shop_graph();
-  for (std::size_t i = 0; i <= kMaxPaths; ++i)
-    graph["shop.orders"].foreign_keys.push_back(
-        {{"customer_id"}, "shop.customers", {"id" + std::to_string(i)}});
-  const DraftTracks drafted = tracks_of(orders_with({"customers"}), graph);
-  ASSERT_THAT(drafted.unknown, SizeIs(1));
-  EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("more than 32 paths"));
-  EXPECT_THAT(of_table(drafted, "shop.customers"), IsEmpty());
+  view.graph.documents = {{2, "relname"}};
+  EXPECT_THAT(view.tracks().tracks, IsEmpty());
 }
 
 TEST(TracksTest, AnIndexThatBeginsWithTheColumnsInAnyOrderServes) {
-  TableGraph graph = shop_graph();
-  graph["shop.lines"].indices.push_back({"number", "maker", "id"});
-  for (const DraftIndex& index : tracks_of(orders_with({"lines", "products"}), graph).missing_indices)
+  OrdersView view;
+  view.tables["shop.lines"].indices.push_back({"number", "maker", "id"});
+  const std::size_t lines = view.join("shop.lines", {"order_id"}, 0, {"id"});
+  view.join("shop.products", {"maker", "number"}, lines, {"maker", "number"});
+  for (const DraftIndex& index : view.tracks().missing_indices)
     EXPECT_THAT(index.columns, ElementsAre("order_id"));
 }
 

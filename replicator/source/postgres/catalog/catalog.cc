@@ -150,6 +150,11 @@ PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oi
   return relation;
 }
 
+PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned oid) {
+  return describe_relation(transaction,
+                           only_row(transaction.look_up(postgres_sql("whole_table"), oid))[0].as<unsigned>());
+}
+
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault) {
   std::optional<unsigned> oid;

@@ -66,8 +66,11 @@ void plan_lookups_once(PostgresTransaction& transaction);
 /// A relation by its oid. Throws Error as only_row() does.
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
 
-/// A relation by its schema-qualified name, as SQL writes it. If there is none, `fault` has the reason. Needs
-/// no right on the relation or its schema.
+/// A table, or the whole table of which it is a partition. Throws Error as only_row() does.
+PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned oid);
+
+/// A relation by its schema-qualified name, as SQL writes it. When there is none, `fault` says why. Needs no
+/// right on the relation or its schema.
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault);
 

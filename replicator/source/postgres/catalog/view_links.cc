@@ -9,6 +9,7 @@
 #include "replicator/source/postgres/catalog/query_tree.h"
 #include "replicator/source/postgres/catalog/row_partitions.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
+#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -45,15 +46,24 @@ class Walker {
 
   ViewLinks walk(unsigned view, int id) {
     id_target_ = id;
-    const Origins documents = at(in_view(view), id);
+    const Output output = in_view(view);
+    const Origins documents = at(output, id);
     ViewLinks links;
     links.tables = tables_;
+    links.branches = std::move(places_branches_);
+    links.recursive = is_recursive_;
     if (is_id_known_) links.id_columns = std::move(id_columns_);
     for (const auto& [places, sets] : conditions_) {
       for (const EqualColumns& columns : sets) links.links.push_back({places.first, places.second, columns});
     }
-    for (const PlaceColumn& document : documents) links.documents.emplace(document.place, document.column);
-    links.reached = reached_from(links.documents);
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      if (output[i].size() != 1 || output[i].front().is_cast) continue;
+      links.columns[static_cast<int>(i) + 1] = {output[i].front().place, output[i].front().column};
+    }
+    // A step of a recursion gives rows to the next one.
+    if (!is_recursive_ || documents.size() == 1) {
+      for (const PlaceColumn& document : documents) links.documents.emplace(document.place, document.column);
+    }
     links.partitions = std::move(partitions_);
     return links;
   }
@@ -65,27 +75,8 @@ class Walker {
     std::map<long, Output> outputs;       // by number of the range table entry
     std::map<long, std::size_t> places;   // those that are a place themselves
     std::map<std::string, Output> begun;  // recursive queries that are being walked, by name
+    std::size_t begin = 0;                // its first place
   };
-
-  // By each of them.
-  std::set<std::size_t> reached_from(const std::map<std::size_t, int>& documents) const {
-    std::set<std::size_t> all;
-    for (const auto& [document, column] : documents) {
-      std::set<std::size_t> reached{document};
-      for (bool grown = true; grown;) {
-        grown = false;
-        for (const auto& [places, sets] : conditions_) {
-          const bool first = reached.contains(places.first);
-          if (first == reached.contains(places.second)) continue;
-          reached.insert(first ? places.second : places.first);
-          grown = true;
-        }
-      }
-      if (all.empty()) all = reached;
-      std::erase_if(all, [&](std::size_t place) { return !reached.contains(place); });
-    }
-    return all;
-  }
 
   // --- queries ---
 
@@ -110,7 +101,7 @@ class Walker {
 
   Output in_query(const PostgresNode& query, const std::string& recursive = {}) {
     if (scopes_.size() > kMostNested) throw NodeTreeError("its queries are nested too deeply");
-    scopes_.push_back({&query, {}, {}, {}});
+    scopes_.push_back({&query, {}, {}, {}, tables_.size()});
     const std::size_t begin = tables_.size();
     const long id = std::exchange(id_target_, 0);
     if (const PostgresNode* tree = query.field("jointree")) in_from(*tree);
@@ -207,9 +198,13 @@ class Walker {
       return scopes_.back().outputs[number];
     }
     if (node.field("larg") == nullptr || node.field("rarg") == nullptr) return {};
+    const int number = recursive.empty() ? ++operations_ : 0;
+    if (number != 0) branches_[number] = 0;
     Output output = in_branches(*node.field("larg"), recursive, id);
+    if (number != 0) branches_[number] = 1;
     if (!recursive.empty()) scopes_[scopes_.size() - 2].begun[recursive] = output;
     const Output other = in_branches(*node.field("rarg"), recursive, id);
+    branches_.erase(number);
     for (std::size_t i = 0; i < output.size(); ++i) {
       const Origins more = at(other, static_cast<long>(i) + 1);
       // A column that one branch does not show is not known.
@@ -227,7 +222,7 @@ class Walker {
     } else if (node.is("FROMEXPR")) {
       for (const PostgresNode& item : node.list("fromlist")) in_from(item);
       if (const PostgresNode* condition = node.field("quals")) {
-        add_and(conditions_, condition_of(*condition));
+        add_condition(condition_of(*condition));
         add_present(*condition);
       }
     } else if (node.is("JOINEXPR") && node.field("larg") != nullptr && node.field("rarg") != nullptr) {
@@ -253,6 +248,12 @@ class Walker {
       if (kind == kRight) return !left.touches(some.first);
       return !left.touches(some.first) || !right.touches(some.first);
     });
+    add_condition(std::move(condition));
+  }
+
+  // What a query asks of the rows around it decides about its own alone.
+  void add_condition(PlaceCondition condition) {
+    std::erase_if(condition, [&](const auto& some) { return some.first.second < scopes_.back().begin; });
     add_and(conditions_, condition);
   }
 
@@ -310,6 +311,7 @@ class Walker {
       if (!relation.is_table()) picked_.insert(tables_.size());
       scopes_.back().places[number] = tables_.size();
       tables_.push_back(oid);
+      places_branches_.push_back(branches_);
     }
   }
 
@@ -325,6 +327,7 @@ class Walker {
     const PostgresNode* const body = cte == nullptr ? nullptr : cte->field("ctequery");
     if (body == nullptr) return {};
     const std::string recursive = is_true(*cte, "cterecursive") ? wanted->text : "";
+    is_recursive_ = is_recursive_ || !recursive.empty();
     Output output = outside(level + 1, [&] { return in_query(*body, recursive); });
     scopes_[level].begun.erase(wanted->text);
     return output;
@@ -460,6 +463,10 @@ class Walker {
   std::vector<Origins> arguments_;   // of the function whose body is walked
   const Output* sublink_ = nullptr;  // the columns of the query with whose rows a value is compared
   std::vector<unsigned> tables_;
+  std::vector<std::map<int, int>> places_branches_;
+  std::map<int, int> branches_;  // those that are being walked
+  int operations_ = 0;           // union, intersect and except
+  bool is_recursive_ = false;
   std::vector<ViewPartition> partitions_;
   std::size_t levels_ = 0;  // of partitions
   PlaceCondition conditions_;
@@ -472,7 +479,90 @@ class Walker {
   int nested_ = 0;
 };
 
+// What peers have in common, and which places lead to them.
+void add_peers(PostgresTransaction& transaction, const ViewPartition& partition, const ViewLinks& links,
+               ViewGraph& graph) {
+  for (const std::size_t place : partition.everywhere)
+    graph.everywhere.emplace(graph.places[place].table, partition.clause);
+  const std::optional<std::size_t> anchor = anchor_of(partition, links);
+  if (!anchor || partition.everywhere == partition.deciding) return;
+  ViewGraph::Peers peers{.place = *anchor,
+                         .columns = {},
+                         .nulls = {},
+                         .deciding = partition.deciding,
+                         .among = partition.connected.at(*anchor)};
+  ColumnNames present, nullable;
+  const PostgresRelation table = describe_relation(transaction, links.tables[*anchor]);
+  for (const int number : partition.anchors.at(*anchor)) {
+    const PostgresColumn& column = *table.column(number);
+    const bool has_nulls = column.nullable && !partition.present.contains({*anchor, number});
+    peers.columns.push_back(column.quoted);
+    (has_nulls ? nullable : present).push_back(column.quoted);
+  }
+  graph.peers.push_back(peers);
+  // Null is equal to nothing, and the rows without a value are a partition, too.
+  peers.columns = present;
+  for (const std::string& column : nullable) {
+    peers.nulls = {column};
+    graph.peers.push_back(peers);
+  }
+}
+
 }  // namespace
+
+std::optional<CommonOrigin> common_origin(const ViewLinks& links, int column) {
+  const auto found = links.columns.find(column);
+  if (links.documents.size() != 1 || found == links.columns.end()) return std::nullopt;
+  const auto& [document, id_column] = *links.documents.begin();
+  const auto& [place, number] = found->second;
+  const unsigned table = links.tables[document];
+  if (place == document) return CommonOrigin{table, id_column, number};
+  std::optional<CommonOrigin> origin;
+  for (const ViewLink& link : links.links) {
+    const bool is_first = link.place == place && link.other == document;
+    if (!is_first && (link.place != document || link.other != place)) continue;
+    if (origin) return std::nullopt;  // one of two holds, and nobody knows which
+    origin = CommonOrigin{table, id_column, 0};
+    for (const auto& [some, other] : link.columns) {
+      if ((is_first ? some : other) == number) origin->column = is_first ? other : some;
+    }
+  }
+  return origin && origin->column != 0 ? origin : std::nullopt;
+}
+
+ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links) {
+  ViewGraph graph;
+  std::vector<PostgresRelation> tables;
+  for (std::size_t place = 0; place < links.tables.size(); ++place) {
+    const unsigned oid = links.tables[place];
+    tables.push_back(describe_relation(transaction, oid));
+    const std::string name = describe_whole_table(transaction, oid).name;
+    graph.places.push_back({name, links.branches[place]});
+    if (graph.keys.contains(name)) continue;
+    for (const pqxx::row& key : transaction.look_up(postgres_sql("unique_keys"), oid)) {
+      ColumnNames& columns = graph.keys[name].emplace_back();
+      for (const std::string& number : parse_array(key[0].c_str()))
+        columns.push_back(tables.back().column(std::stoi(number))->quoted);
+    }
+  }
+  for (const ViewLink& link : links.links) {
+    const PostgresRelation& table = tables[link.place];
+    const PostgresRelation& other = tables[link.other];
+    if (!table.is_table() || !other.is_table()) continue;
+    ViewGraph::Link named{link.place, link.other, {}, {}};
+    for (const auto& [column, equal] : link.columns) {
+      named.columns.push_back(table.column(column)->quoted);
+      named.other_columns.push_back(other.column(equal)->quoted);
+    }
+    graph.links.push_back(std::move(named));
+  }
+  for (const auto& [place, column] : links.documents) {
+    if (tables[place].is_table()) graph.documents[place] = tables[place].column(column)->quoted;
+  }
+  for (const ViewPartition& partition : partitions_over_documents(links))
+    add_peers(transaction, partition, links, graph);
+  return graph;
+}
 
 ViewLinks read_links(PostgresTransaction& transaction, unsigned view, int id) {
   return Walker(transaction).walk(view, id);

@@ -11,6 +11,7 @@
 #include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/partition_tracks.h"
 #include "replicator/source/postgres/define/resolver.h"
+#include "replicator/source/view/view_paths.h"
 
 namespace lockstep {
 namespace {
@@ -70,6 +71,7 @@ class Designer {
     index.reads = read_view(transaction_, view->oid);
     index.parts = read_view_parts(transaction_, view->oid, whole_rows(index.reads));
     warn_of_reads(config, index);
+    read_links_of(config, index);
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
     find_untracked(config, index, covered);
@@ -216,43 +218,135 @@ class Designer {
     return path;
   }
 
-  // Which paths `keys` follows is not known.
-  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
-    ViewLinks links;
+  void read_links_of(const IndexConfig& config, IndexDesign& index) {
     try {
-      links = read_links(transaction_, index.view_oid, index.id_column);
+      index.links = read_links(transaction_, index.view_oid, index.id_column);
     } catch (const NodeTreeError& error) {
-      return warn(config.line, "whether the tracks follow every join of view " + index.view +
-                                   " is not known: " + error.what());
+      warn(config.line,
+           "whether the tracks follow every join of view " + index.view + " is not known: " + error.what());
     }
+  }
+
+  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
+    if (!index.links) return;
+    const ViewLinks& links = *index.links;
     for (auto& [is_certain, line, message, remedy] :
          find_untracked_partitions(transaction_, config, index.view, links))
       is_certain ? fault(line, std::move(message), std::move(remedy))
                  : warn(line, std::move(message), std::move(remedy));
-    std::map<std::string, std::vector<JoinPath>> paths;
-    for (std::size_t place = 0; place < links.tables.size(); ++place) {
-      if (const PostgresRelation& table = relation_of(links.tables[place]); table.is_table())
-        add_path(paths[table.name], path_to(place, links));
+    const ViewGraph graph = named_graph(transaction_, links);
+    std::map<std::string, std::vector<std::size_t>> tables;
+    for (std::size_t place = 0; place < graph.places.size(); ++place) {
+      if (relation_of(links.tables[place]).is_table()) tables[graph.places[place].table].push_back(place);
     }
-    for (const auto& [table, by] : paths) {
-      std::size_t followed = 0;
-      int line = 0;
-      bool has_keys = false;
-      for (const TrackConfig& track : config.tracks) {
-        if (track.ignore || track.table != table) continue;
-        ++followed;
-        line = track.line;
-        if (!track.keys.empty()) has_keys = true;
+    for (const auto& [table, places] : tables) compare_tracks(config, index, links, graph, table, places);
+  }
+
+  // A way that goes through a column of the view, begins at an expression or has `keys` may be any.
+  void compare_tracks(const IndexConfig& config, const IndexDesign& index, const ViewLinks& links,
+                      const ViewGraph& graph, const std::string& table,
+                      const std::vector<std::size_t>& places) {
+    std::vector<const TrackConfig*> tracks;
+    std::size_t others = 0;
+    bool has_keys = false;
+    for (const TrackConfig& track : config.tracks) {
+      if (track.ignore || track.table != table) continue;
+      tracks.push_back(&track);
+      has_keys = has_keys || !track.keys.empty();
+      if (!track.column.empty() || !begin_of(track, links.tables[places.front()])) ++others;
+    }
+    if (tracks.empty()) return;
+    std::vector<JoinPath> paths;
+    bool is_reached = true;
+    for (const std::size_t place : places) {
+      if (std::none_of(tracks.begin(), tracks.end(), [&](const TrackConfig* track) {
+            return gives_ids(*track, graph, place, links.tables[place]);
+          })) {
+        add_path(paths, path_to(place, links));
+        is_reached = is_reached && paths_from(graph, place).is_reached;
       }
-      if (followed == 0 || has_keys || by.size() <= followed) continue;
-      std::string columns;
-      for (const JoinPath& path : by) columns += (columns.empty() ? "" : " and ") + listed(path.names);
-      warn(line,
-           "view " + index.view + " comes to rows of " + table + " by " + columns + ", and fewer tracks of " +
-               table + " follow: a change of it may miss documents",
-           "add [[index.track]] table = \"" + table +
-               "\" for each, with the column of the view, or with keys");
     }
+    if (!has_keys && paths.size() > others) {
+      std::string columns;
+      for (const JoinPath& path : paths) columns += (columns.empty() ? "" : " and ") + listed(path.names);
+      const std::string message = "view " + index.view + " comes to rows of " + table + " by " + columns +
+                                  ", and " + (others == 0 ? "no track" : "fewer tracks") + " of " + table +
+                                  (others == 0 ? " follows" : " follow") +
+                                  ": a change of it may miss documents";
+      const std::string remedy =
+          "add [[index.track]] table = \"" + table + "\" for each, with the column of the view, or with keys";
+      const int line = tracks.back()->line;
+      return others == 0 && is_reached ? fault(line, message, remedy) : warn(line, message, remedy);
+    }
+    if (index.reads.opaque.empty() && !graph.everywhere.contains(table))
+      note_needless(index, tracks, links, graph, places);
+  }
+
+  void note_needless(const IndexDesign& index, const std::vector<const TrackConfig*>& tracks,
+                     const ViewLinks& links, const ViewGraph& graph, const std::vector<std::size_t>& places) {
+    for (const TrackConfig* const track : tracks) {
+      const std::optional<ColumnNames> begin = begin_of(*track, links.tables[places.front()]);
+      if (!begin || track->row.empty() || !track->column.empty()) continue;
+      const bool is_needed = std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+        return !paths_from(graph, place).is_reached || joins_by(graph, place, *begin);
+      });
+      if (is_needed) continue;
+      warn(track->line,
+           "view " + index.view + " joins no row of " + track->table + " by " + listed(*begin) +
+               ": the track renders documents for nothing",
+           "remove it");
+    }
+  }
+
+  // The columns whose values a track takes; none: it takes an expression.
+  std::optional<ColumnNames> begin_of(const TrackConfig& track, unsigned table) {
+    const PostgresRelation& relation = relation_of(table);
+    ColumnNames columns;
+    if (track.row.empty()) {
+      for (const PostgresColumn* column : relation.primary_key()) columns.push_back(column->quoted);
+      return columns;
+    }
+    for (const PostgresColumn& column : relation.columns) {
+      if (track.row == column.quoted || track.row == column.name) return ColumnNames{column.quoted};
+    }
+    return std::nullopt;
+  }
+
+  // Whether what the track takes of a row in that place are _ids.
+  bool gives_ids(const TrackConfig& track, const ViewGraph& graph, std::size_t place, unsigned table) {
+    const std::optional<ColumnNames> begin = begin_of(track, table);
+    if (!begin || begin->size() != 1 || !track.keys.empty() || !track.column.empty()) return false;
+    const auto is_id = [&](std::size_t at, const std::string& column) {
+      const auto document = graph.documents.find(at);
+      return document != graph.documents.end() && document->second == column;
+    };
+    return is_id(place, begin->front()) ||
+           std::any_of(graph.links.begin(), graph.links.end(), [&](const ViewGraph::Link& link) {
+             for (std::size_t i = 0; i < link.columns.size(); ++i) {
+               if ((link.place == place && link.columns[i] == begin->front() &&
+                    is_id(link.other, link.other_columns[i])) ||
+                   (link.other == place && link.other_columns[i] == begin->front() &&
+                    is_id(link.place, link.columns[i])))
+                 return true;
+             }
+             return false;
+           });
+  }
+
+  // Whether a way from there begins with one of these columns, or goes to the rows that are computed with it.
+  static bool joins_by(const ViewGraph& graph, std::size_t place, const ColumnNames& columns) {
+    const auto is_any = [&](const ColumnNames& own) {
+      return std::find_first_of(own.begin(), own.end(), columns.begin(), columns.end()) != own.end();
+    };
+    const auto document = graph.documents.find(place);
+    return (document != graph.documents.end() && is_any({document->second})) ||
+           std::any_of(graph.links.begin(), graph.links.end(),
+                       [&](const ViewGraph::Link& link) {
+                         return (link.place == place && is_any(link.columns)) ||
+                                (link.other == place && is_any(link.other_columns));
+                       }) ||
+           std::any_of(graph.peers.begin(), graph.peers.end(),
+                       [&](const ViewGraph::Peers& peers) { return peers.deciding.contains(place); });
   }
 
   // --- tracks ---
@@ -331,7 +425,7 @@ class Designer {
     track.line = place(config.line);
     track.table = table.name;
     track.of_part = rows == Rows::kOfItsParts;
-    if (!add_resolver(config, view, track)) return;
+    if (!add_resolver(config, view, index, track)) return;
     index.tracks.push_back(std::move(track));
     TableDesign& tracked = design_.tables[table.name];
     if (tracked.captures.empty()) {
@@ -372,11 +466,12 @@ class Designer {
     return design_.captures.size() - 1;
   }
 
-  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
+  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, const IndexDesign& index,
+                    TrackDesign& track) {
     const CaptureDesign& capture = design_.captures[track.capture];
     const ResolverRequest request{
-        view,          *view.column("_id"),  capture.value_type,   type_family(capture.value_type_oid),
-        config.column, trimmed(config.keys), config_.source.schema};
+        view,          *view.column("_id"),  capture.value_type,    type_family(capture.value_type_oid),
+        config.column, trimmed(config.keys), config_.source.schema, index.links};
     Resolver resolver = make_resolver(transaction_, request);
     if (resolver.is_missing_right) {
       deny(config.line, resolver.fault);

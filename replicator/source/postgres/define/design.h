@@ -13,6 +13,7 @@
 #include "replicator/source/define/index_plan.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/catalog/view_parts.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/capture.h"
@@ -38,6 +39,7 @@ struct IndexDesign : DescribedIndex {
   int id_column = 0;  ///< number of the view's _id
   ViewParts parts;    ///< everything but rows that the documents depend on
   std::vector<TrackDesign> tracks;
+  std::optional<ViewLinks> links;  ///< none: the view's query cannot be read
   ViewReads reads;
   std::string line;
 };

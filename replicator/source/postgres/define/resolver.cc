@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "replicator/source/postgres/catalog/column_origin.h"
 #include "replicator/source/postgres/define/trust.h"
 
 namespace lockstep {
@@ -79,7 +78,8 @@ Resolver from_column(PostgresTransaction& transaction, const ResolverRequest& re
   std::string id_name = request.id.quoted;
   const PostgresColumn* matched = column;
   PostgresRelation base;
-  if (const auto origin = common_origin(transaction, request.view.oid, request.id.number, column->number)) {
+  const auto origin = request.links ? common_origin(*request.links, column->number) : std::nullopt;
+  if (origin && describe_relation(transaction, origin->table).is_table()) {
     base = describe_relation(transaction, origin->table);
     matched = base.column(origin->column);
     id_name = base.column(origin->id_column)->quoted;

@@ -2,9 +2,11 @@
 // to ids. `apply` makes it a function, so that the role of `run` needs no right on any table.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 
 namespace lockstep {
 
@@ -13,9 +15,10 @@ struct ResolverRequest {
   const PostgresColumn& id;  ///< the view's _id
   std::string value_type;    ///< as SQL writes it
   TypeFamily value_family;
-  std::string column;       ///< the view's column that has the value; empty: its _id
-  std::string keys;         ///< the user's query; may be empty
-  std::string schema_name;  ///< Lockstep's, not quoted
+  std::string column;                     ///< the view's column that has the value; empty: its _id
+  std::string keys;                       ///< the user's query; may be empty
+  std::string schema_name;                ///< lockstep's, not quoted
+  const std::optional<ViewLinks>& links;  ///< none: the view's query cannot be read
 };
 
 struct Resolver {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "replicator/source/postgres/catalog/column_origin.h"
 #include "replicator/source/postgres/define/query_plan.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -292,8 +291,8 @@ class RowChecks {
   // Finds values that are ids of another table's rows, which may be ids of the view by accident.
   void check_references(const IndexDesign& index, const TrackDesign& track) {
     const CaptureDesign& capture = design_.captures[track.capture];
-    const auto id = common_origin(transaction_, index.view_oid, index.id_column, index.id_column);
-    if (!id) return;
+    const auto id = index.links ? common_origin(*index.links, index.id_column) : std::nullopt;
+    if (!id || !describe_relation(transaction_, id->table).is_table()) return;
     const pqxx::result found = transaction_.run_once(postgres_sql("references_elsewhere"),
                                                      design_.tables.at(track.table).relation.oid,
                                                      capture.expression, id->table, id->id_column);

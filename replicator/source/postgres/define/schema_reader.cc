@@ -1,14 +1,13 @@
 #include "replicator/source/postgres/define/schema_reader.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/catalog/column_origin.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/trust.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -125,11 +124,6 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
                               unclear + "; change its mapping before you apply");
     shape.columns.push_back(std::move(described));
   }
-  if (const auto origin = common_origin(transaction, view->oid, id->number, id->number)) {
-    const PostgresRelation part = describe_relation(transaction, origin->table);
-    shape.root = whole_table(transaction, origin->table).name;
-    shape.root_column = part.column(origin->id_column)->quoted;
-  }
   const ViewReads reads = read_view(transaction, view->oid);
   for (const std::string& function : reads.opaque)
     shape.unknown.push_back("what " + function + " reads; write tracks for it by hand");
@@ -138,18 +132,14 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
                             " takes rows; write it into the call: json_agg(… order by …)");
   for (const auto& [oid, table] : reads.tables) {
     if (table.kind == 'r' || table.kind == 'p')
-      shape.reads.emplace(whole_table(transaction, oid).name, 0);
+      shape.reads.insert(describe_whole_table(transaction, oid).name);
     else
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
-  add_joins(transaction, view->oid, &ViewJoins::together, shape);
-  // A function's body is not counted; it names a table at least once.
-  for (auto& [table, times] : shape.reads) times = std::max(times, 1);
   try {
     const ViewLinks links = read_links(transaction, view->oid, id->number);
-    add_links(transaction, links, shape);
-    for (const ViewPartition& partition : partitions_over_documents(links))
-      add_partition(transaction, partition, links, shape);
+    shape.recursive = links.recursive;
+    shape.graph = named_graph(transaction, links);
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }
@@ -206,88 +196,6 @@ std::string PostgresSchemaReader::look_at(PostgresTransaction& transaction, cons
   column.kind = kind_of_shapes(shapes);
   if (complaint) return complaint->message;
   return shapes.empty() ? "no row has a value yet" : "";
-}
-
-// Those of the views that it reads, too: their columns may be joined, whatever their source.
-void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned view, Entries entries,
-                                     ViewShape& shape) {
-  const ViewJoins joins = read_joins(transaction, view);
-  shape.recursive = shape.recursive || joins.recursive;
-  for (const auto& [oid, times] : joins.*entries) {
-    if (describe_relation(transaction, oid).kind == 'v') {
-      for (int time = 0; time < times; ++time) add_joins(transaction, oid, &ViewJoins::entries, shape);
-    } else if (const auto read = shape.reads.find(whole_table(transaction, oid).name);
-               read != shape.reads.end()) {
-      read->second += times;
-    }
-  }
-  for (const auto& [some, other] : joins.equal) {
-    const PostgresRelation left = describe_relation(transaction, some.relation);
-    const PostgresRelation right = describe_relation(transaction, other.relation);
-    if (!left.is_table() || !right.is_table()) continue;
-    shape.joins.push_back({whole_table(transaction, left.oid).name,
-                           {left.column(some.number)->quoted},
-                           whole_table(transaction, right.oid).name,
-                           {right.column(other.number)->quoted}});
-  }
-}
-
-// A table that is read in a place unknown to the links, in a part that cannot be followed, is not reached.
-void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const ViewLinks& links,
-                                     ViewShape& shape) {
-  std::set<std::string> seen;
-  for (std::size_t place = 0; place < links.tables.size(); ++place) {
-    const PostgresRelation table = describe_relation(transaction, links.tables[place]);
-    if (!table.is_table()) continue;
-    const std::string name = whole_table(transaction, table.oid).name;
-    seen.insert(name);
-    if (!links.reached.contains(place)) shape.unreached.insert(name);
-  }
-  for (const auto& [table, times] : shape.reads) {
-    if (!seen.contains(table)) shape.unreached.insert(table);
-  }
-  for (const ViewLink& link : links.links) {
-    const PostgresRelation left = describe_relation(transaction, links.tables[link.place]);
-    const PostgresRelation right = describe_relation(transaction, links.tables[link.other]);
-    if (!left.is_table() || !right.is_table()) continue;
-    Join join{whole_table(transaction, left.oid).name, {}, whole_table(transaction, right.oid).name, {}};
-    for (const auto& [column, other] : link.columns) {
-      join.columns.push_back(left.column(column)->quoted);
-      join.other_columns.push_back(right.column(other)->quoted);
-    }
-    shape.links.push_back(std::move(join));
-  }
-}
-
-// A path goes from a row to those of its partition as if the view joined them.
-void PostgresSchemaReader::add_partition(PostgresTransaction& transaction, const ViewPartition& partition,
-                                         const ViewLinks& links, ViewShape& shape) {
-  for (const std::size_t place : partition.deciding) {
-    const std::string table = whole_table(transaction, links.tables[place]).name;
-    if (!shape.reads.contains(table)) continue;
-    (partition.everywhere.contains(place) ? shape.everywhere : shape.compared)
-        .emplace(table, partition.clause);
-  }
-  const std::optional<std::size_t> anchor = anchor_of(partition, links);
-  if (!anchor || partition.everywhere == partition.deciding) return;
-  const PostgresRelation table = describe_relation(transaction, links.tables[*anchor]);
-  const std::string name = whole_table(transaction, table.oid).name;
-  ColumnNames columns, present, nullable;
-  for (const int number : partition.anchors.at(*anchor)) {
-    const PostgresColumn& column = *table.column(number);
-    const bool has_nulls = column.nullable && !partition.present.contains({*anchor, number});
-    columns.push_back(column.quoted);
-    (has_nulls ? nullable : present).push_back(column.quoted);
-  }
-  shape.links.push_back({name, columns, name, columns, true});
-  // Null is equal to nothing, and the rows without a value are a partition, too.
-  for (const std::string& column : nullable)
-    shape.links.push_back({name, present, name, present, true, {column}});
-}
-
-PostgresRelation PostgresSchemaReader::whole_table(PostgresTransaction& transaction, unsigned oid) {
-  return describe_relation(
-      transaction, only_row(transaction.run_once(postgres_sql("whole_table"), oid))[0].as<unsigned>());
 }
 
 }  // namespace lockstep

@@ -6,8 +6,6 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/view_joins.h"
-#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/define/dialect.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -35,12 +33,6 @@ class PostgresSchemaReader final : public SchemaReader {
   /// The kind of its values, if they are JSON; returns why it is unknown.
   static std::string look_at(PostgresTransaction& transaction, const std::string& relation,
                              GraphColumn& column);
-  using Entries = std::map<unsigned, int> ViewJoins::*;
-  void add_joins(PostgresTransaction& transaction, unsigned view, Entries entries, ViewShape& shape);
-  void add_links(PostgresTransaction& transaction, const ViewLinks& links, ViewShape& shape);
-  void add_partition(PostgresTransaction& transaction, const ViewPartition& partition, const ViewLinks& links,
-                     ViewShape& shape);
-  PostgresRelation whole_table(PostgresTransaction& transaction, unsigned oid);
 
   const SourceConfig source_;
   PostgresSession session_;

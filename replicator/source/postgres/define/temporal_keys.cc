@@ -17,17 +17,20 @@ TemporalKeys::TemporalKeys(PostgresTransaction& transaction, std::vector<Finding
 }
 
 void TemporalKeys::check_view(const IndexDesign& index) {
+  check_links(index.line, "view " + index.view, index.view_oid, index.id_column);
+}
+
+void TemporalKeys::check_links(const std::string& place, const std::string& what, unsigned view, int id) {
   if (keys_.empty()) return;
   ViewLinks links;
   try {
-    links = read_links(transaction_, index.view_oid, index.id_column);
+    links = read_links(transaction_, view, id);
   } catch (const NodeTreeError&) {
     return;  // the design reports it
   }
   for (const ViewLink& link : links.links) {
     for (const auto& [some, other] : link.columns)
-      check(index.line, "view " + index.view, {links.tables[link.place], some},
-            {links.tables[link.other], other});
+      check(place, what, {links.tables[link.place], some}, {links.tables[link.other], other});
   }
 }
 
@@ -50,9 +53,7 @@ void TemporalKeys::check_track(const TrackDesign& track, const CaptureDesign& ca
 }
 
 void TemporalKeys::check_keys(const TrackDesign& track, unsigned query) {
-  if (keys_.empty()) return;
-  for (const auto& [some, other] : read_joins(transaction_, query).equal)
-    check(track.line, "keys: the query", some, other);
+  check_links(track.line, "keys: the query", query, 1);
 }
 
 void TemporalKeys::check(const std::string& place, const std::string& what, RelationColumn some,

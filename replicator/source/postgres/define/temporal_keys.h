@@ -9,7 +9,6 @@
 
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/view_joins.h"
 #include "replicator/source/postgres/define/design.h"
 
 namespace lockstep {
@@ -33,6 +32,12 @@ class TemporalKeys {
     std::string referenced_period;
   };
 
+  struct RelationColumn {
+    unsigned relation = 0;
+    int number = 0;
+  };
+
+  void check_links(const std::string& place, const std::string& what, unsigned view, int id);
   bool compares(const Key& key, RelationColumn some, RelationColumn other);
   void check(const std::string& place, const std::string& what, RelationColumn some, RelationColumn other);
   /// The quoted name of a column, if it is one of the table `whole` or of its partitions.

@@ -4,13 +4,13 @@
 
 #include <memory>
 
-#include "replicator/source/sqlite/catalog/view_joins.h"
+#include "replicator/source/sqlite/catalog/view_links.h"
 
 namespace lockstep {
 
 std::optional<SqliteColumnOrigin> column_origin(SqliteConnection& connection, const std::string& view,
                                                 const std::string& column) {
-  if (read_view_joins(connection, view).is_compound) return std::nullopt;
+  if (read_view_links(connection, view).is_compound) return std::nullopt;
   const std::string query = "select " + quote_sqlite_name(column) + " from " + quote_sqlite_name(view);
   sqlite3_stmt* prepared = nullptr;
   const int code = sqlite3_prepare_v2(connection.handle(), query.c_str(), -1, &prepared, nullptr);

@@ -7,7 +7,7 @@
 
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
-#include "replicator/source/sqlite/catalog/view_joins.h"
+#include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
 
 namespace lockstep {

@@ -10,7 +10,7 @@
 
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
-#include "replicator/source/sqlite/catalog/view_joins.h"
+#include "replicator/source/sqlite/session/statement.h"
 
 namespace lockstep {
 namespace {
@@ -56,6 +56,15 @@ struct Column {
   const Entry* entry;
   std::string name;
 };
+// Where a value comes from: one column, or one of each branch of a union. Empty: nobody can tell.
+using Columns = std::vector<Column>;
+
+// Of which a condition says nothing about rows that are there in any case.
+struct Join {
+  bool keeps_left = false;   // an outer join, which has the rows before it in any case
+  bool keeps_right = false;  // likewise those of the last entry
+  Range right = {};          // the places of the last entry
+};
 
 class Reader {
  public:
@@ -65,20 +74,27 @@ class Reader {
     const Entry documents{{}, find_table(connection_, view), in_view(view), nullptr};
     for (const Condition& condition : conditions_) add(condition);
     SqliteViewLinks found;
-    std::set<const Entry*> reached;
-    if (const std::optional<Column> id = origin(documents, "_id")) reached = reached_from(id->entry);
-    for (const Entry* place : places_) {
-      found.seen.insert(place->table->name);
-      if (!reached.contains(place)) found.unreached.insert(place->table->name);
+    found.recursive = is_recursive_;
+    found.is_compound = is_compound(documents);
+    ViewGraph& graph = found.graph;
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+      const SqliteTable& table = *places_[place]->table;
+      const std::string name = plain_or_quoted(table.name);
+      graph.places.push_back({name, places_branches_[place]});
+      if (!graph.keys.contains(name)) graph.keys[name] = keys_of(table);
     }
     for (const auto& [places, columns] : equal_) {
-      SqliteLink link{places.first->table->name, {}, places.second->table->name, {}};
+      ViewGraph::Link link{places.first, places.second, {}, {}};
       for (const auto& [column, other] : columns) {
-        link.columns.push_back(column);
-        link.other_columns.push_back(other);
+        link.columns.push_back(plain_or_quoted(column));
+        link.other_columns.push_back(plain_or_quoted(other));
       }
-      found.links.push_back(std::move(link));
+      graph.links.push_back(std::move(link));
     }
+    const Columns ids = origins(documents, "_id");
+    // A step of a recursion gives rows to the next one.
+    if (is_recursive_ && ids.size() > 1) return found;
+    for (const Column& id : ids) graph.documents[number_of(id.entry)] = plain_or_quoted(id.name);
     return found;
   }
 
@@ -89,7 +105,35 @@ class Reader {
     Range left;
     const Select* other;  // the select of the right side
     Range right;
+    Join join = {};
   };
+
+  // --- what becomes of it ---
+
+  static bool is_compound(const Entry& entry) {
+    return entry.from.size() > 1 || std::any_of(entry.from.begin(), entry.from.end(), [](const auto& select) {
+             return std::any_of(select->entries.begin(), select->entries.end(),
+                                [](const auto& inner) { return is_compound(*inner); });
+           });
+  }
+
+  std::size_t number_of(const Entry* place) const {
+    return static_cast<std::size_t>(std::find(places_.begin(), places_.end(), place) - places_.begin());
+  }
+
+  static std::vector<ColumnNames> keys_of(const SqliteTable& table) {
+    std::vector<ColumnNames> keys;
+    for (const SqliteUnique& unique : table.uniques) {
+      ColumnNames columns;
+      for (const SqliteUnique::Column& column : unique.columns) {
+        if (column.is_column) columns.push_back(plain_or_quoted(unquoted_name(column.expression)));
+      }
+      if (unique.condition.empty() && columns.size() == unique.columns.size()) keys.push_back(columns);
+    }
+    return keys;
+  }
+
+  // --- queries ---
 
   Selects in_view(const std::string& view) {
     texts_.push_back(std::make_unique<std::string>(text_of_view(connection_, view)));
@@ -141,9 +185,9 @@ class Reader {
     }
   }
 
-  // --- queries ---
-
-  void in_query(const Tokens& tokens, Range range, const Select* around, Selects& selects) {
+  // One that `repeats` itself makes rows of one branch from those of another.
+  void in_query(const Tokens& tokens, Range range, const Select* around, Selects& selects,
+                bool repeats = false) {
     Select* with = nullptr;
     if (tokens[range.begin].is("with")) {
       selects.push_back(std::make_unique<Select>(Select{around, &tokens, {}, {}, {}}));
@@ -152,17 +196,22 @@ class Reader {
       selects.pop_back();
       range.begin = in_with(tokens, range, *with);
     }
-    for (const Range& branch :
-         split(tokens, range, [](const SqlToken& token) { return is_any(token, kCompoundOperators); })) {
+    const std::vector<Range> branches =
+        split(tokens, range, [](const SqlToken& token) { return is_any(token, kCompoundOperators); });
+    const int number = branches.size() > 1 && !repeats ? ++operations_ : 0;
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      if (number != 0) branches_[number] = static_cast<int>(i);
       selects.push_back(
           std::make_unique<Select>(Select{with == nullptr ? around : with, &tokens, {}, {}, {}}));
-      in_select(tokens, branch, *selects.back());
+      in_select(tokens, branches[i], *selects.back());
     }
+    branches_.erase(number);
   }
 
-  // Returns the beginning of the query behind it.
-  static std::size_t in_with(const Tokens& tokens, Range range, Select& select) {
+  // Returns where the query behind it begins.
+  std::size_t in_with(const Tokens& tokens, Range range, Select& select) {
     std::size_t at = range.begin + 1;
+    is_recursive_ = is_recursive_ || (at < range.end && tokens[at].is("recursive"));
     std::string name;
     for (; at < range.end && !tokens[at].is("select"); ++at) {
       if (opens_query(tokens, at)) {
@@ -238,14 +287,18 @@ class Reader {
 
   void in_from(const Tokens& tokens, Range range, Select& select) {
     bool is_natural = false;
+    Join join, next;
     for (std::size_t at = range.begin; at < range.end; ++at) {
+      next.keeps_left = next.keeps_left || tokens[at].is("left") || tokens[at].is("full");
+      next.keeps_right = next.keeps_right || tokens[at].is("right") || tokens[at].is("full");
+      const std::size_t first = places_.size();
       if (tokens[at].is("natural")) {
         is_natural = true;
       } else if (tokens[at].is("on")) {
         const Range condition{at + 1, find(tokens, {at + 1, range.end}, [](const SqlToken& token) {
                                 return token.is(",") || (is_any(token, kInFrom) && !token.is("not"));
                               })};
-        in_condition(tokens, condition, select);
+        in_condition(tokens, condition, select, join);
         in_brackets(tokens, condition, select);
         at = condition.end - 1;
       } else if (tokens[at].is("using")) {
@@ -256,8 +309,12 @@ class Reader {
         const std::size_t end = closing(tokens, at);
         in_from(tokens, {at + 1, end}, select);
         at = end;
+        join = std::exchange(next, {});
+        join.right = {first, places_.size()};
       } else if (opens_query(tokens, at) || (tokens[at].is_name() && !is_word_of_join(tokens[at]))) {
         at = add_entry(tokens, at, range.end, select);
+        join = std::exchange(next, {});
+        join.right = {first, places_.size()};
         if (std::exchange(is_natural, false)) share_all(select);
       }
     }
@@ -290,6 +347,7 @@ class Reader {
       entry->from = in_view(entry->table->name);
     } else if (entry->table && entry->table->kind == SqliteTable::Kind::kTable) {
       places_.push_back(entry.get());
+      places_branches_.push_back(branches_);
     }
     select.entries.push_back(std::move(entry));
     return at;
@@ -305,12 +363,19 @@ class Reader {
           entry.recursive = begun->second;
           return true;
         }
-        in_query(*around->tokens, query.first, around, entry.from);
+        in_query(*around->tokens, query.first, around, entry.from, names(*around->tokens, query.first, name));
         begun_.erase(&query);
         return true;
       }
     }
     return false;
+  }
+
+  static bool names(const Tokens& tokens, Range range, const std::string& name) {
+    return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                       tokens.begin() + static_cast<std::ptrdiff_t>(range.end), [&](const SqlToken& token) {
+                         return token.is_name() && is_same_name(unquoted_name(token.text), name);
+                       });
   }
 
   void share_all(const Select& select) {
@@ -321,23 +386,22 @@ class Reader {
 
   // The last table's column equals those of the same name before it.
   void share(const Select& select, const std::string& column) {
-    const std::optional<Column> last = origin(*select.entries.back(), column);
+    const Columns last = origins(*select.entries.back(), column);
     for (const auto& entry : select.entries) {
-      if (entry == select.entries.back() || !last) continue;
-      if (const std::optional<Column> other = origin(*entry, column)) add_equality(*last, *other);
+      if (entry != select.entries.back()) add_equalities(last, origins(*entry, column), {});
     }
   }
 
   // --- conditions ---
 
-  void in_condition(const Tokens& tokens, Range range, const Select& select) {
+  void in_condition(const Tokens& tokens, Range range, const Select& select, const Join& join = {}) {
     const auto leaves_open = [](const SqlToken& token) { return token.is("or") || token.is("case"); };
     if (find(tokens, range, leaves_open) < range.end) return;
     for (const Range& part : split(tokens, range, [](const SqlToken& token) { return token.is("and"); })) {
       if (part.empty()) continue;
       const bool in_bracket = tokens[part.begin].is("(") && closing(tokens, part.begin) == part.end - 1;
       if (in_bracket && !opens_query(tokens, part.begin)) {
-        in_condition(tokens, {part.begin + 1, part.end - 1}, select);
+        in_condition(tokens, {part.begin + 1, part.end - 1}, select, join);
         continue;
       }
       const std::size_t sign =
@@ -347,42 +411,54 @@ class Reader {
       Range right{sign + 1, part.end};
       if (tokens[sign].is("=") && !right.empty() && tokens[right.begin].is("=")) ++right.begin;
       if (tokens[sign].is("=")) {
-        conditions_.push_back({&select, left, &select, right});
+        conditions_.push_back({&select, left, &select, right, join});
       } else if (opens_query(tokens, right.begin) && closing(tokens, right.begin) == right.end - 1) {
         for (const auto& branch : in_query_of_bracket(tokens, right.begin, select)) {
           if (branch->items.size() == 1)
-            conditions_.push_back({&select, left, branch.get(), branch->items.front().value});
+            conditions_.push_back({&select, left, branch.get(), branch->items.front().value, {}});
         }
       }
     }
   }
 
   void add(const Condition& condition) {
-    const std::optional<Column> some = column_of(*condition.select, condition.left);
-    const std::optional<Column> other = column_of(*condition.other, condition.right);
-    if (some && other) add_equality(*some, *other);
+    add_equalities(column_of(*condition.select, condition.left), column_of(*condition.other, condition.right),
+                   condition.join);
   }
 
-  void add_equality(const Column& some, const Column& other) {
-    if (some.entry == other.entry) return;
-    const auto known = equal_.find({other.entry, some.entry});
-    if (known != equal_.end())
-      known->second.emplace(other.name, some.name);
-    else
-      equal_[{some.entry, other.entry}].emplace(some.name, other.name);
+  void add_equalities(const Columns& left, const Columns& right, const Join& join) {
+    for (const Column& some : left) {
+      for (const Column& other : right) {
+        const std::size_t first = number_of(some.entry), second = number_of(other.entry);
+        if (first == second || !is_told(join, first, second)) continue;
+        if (first < second)
+          equal_[{first, second}].emplace(some.name, other.name);
+        else
+          equal_[{second, first}].emplace(other.name, some.name);
+      }
+    }
+  }
+
+  // Whether the condition of a join must hold for the rows of one of the two.
+  static bool is_told(const Join& join, std::size_t first, std::size_t second) {
+    const auto is_right = [&](std::size_t place) {
+      return join.right.begin <= place && place < join.right.end;
+    };
+    return (!join.keeps_left || is_right(first) || is_right(second)) &&
+           (!join.keeps_right || !is_right(first) || !is_right(second));
   }
 
   // --- names ---
 
   // "column", "table.column", "schema.table.column", and nothing else.
-  static std::optional<Column> column_of(const Select& select, Range range) {
+  static Columns column_of(const Select& select, Range range) {
     const Tokens& tokens = *select.tokens;
     for (std::size_t at = range.begin; at < range.end; ++at) {
       const bool is_dot = (at - range.begin) % 2 == 1;
-      if (is_dot ? !tokens[at].is(".") : !tokens[at].is_name()) return std::nullopt;
+      if (is_dot ? !tokens[at].is(".") : !tokens[at].is_name()) return {};
     }
     const std::size_t words = range.end - range.begin;
-    if (words % 2 == 0) return std::nullopt;
+    if (words % 2 == 0) return {};
     const std::string column = unquoted_name(tokens[range.end - 1].text);
     const std::string table = words > 1 ? unquoted_name(tokens[range.end - 3].text) : "";
     for (const Select* around = &select; around != nullptr; around = around->around) {
@@ -391,10 +467,10 @@ class Reader {
         if (table.empty() ? has(*entry, column) : is_same_name(entry->alias, table))
           meant.push_back(entry.get());
       }
-      if (meant.size() > 1) return std::nullopt;
-      if (meant.size() == 1) return origin(*meant.front(), column);
+      if (meant.size() > 1) return {};
+      if (meant.size() == 1) return origins(*meant.front(), column);
     }
-    return std::nullopt;
+    return {};
   }
 
   static bool has(const Entry& entry, const std::string& column) {
@@ -404,63 +480,69 @@ class Reader {
                        [&](const Item& item) { return item.is_all || is_same_name(item.name, column); });
   }
 
-  // The column of a table that gives a column of an entry.
-  static std::optional<Column> origin(const Entry& entry, const std::string& column) {
+  // The columns of tables that give a column of an entry.
+  static Columns origins(const Entry& entry, const std::string& column) {
     if (entry.recursive != nullptr && !entry.recursive->from.empty())
       return of_item(*entry.recursive->from.front(), column);
     if (entry.from.empty()) {
       const SqliteTableColumn* const found = entry.table ? entry.table->column(column) : nullptr;
-      if (found == nullptr || entry.table->kind != SqliteTable::Kind::kTable) return std::nullopt;
-      return Column{&entry, found->name};
+      if (found == nullptr || entry.table->kind != SqliteTable::Kind::kTable) return {};
+      return {{&entry, found->name}};
     }
-    const Select& select = *entry.from.front();
-    if (entry.table) return of_view(*entry.table, select, column);
-    return of_item(select, column);
+    const Select& first = *entry.from.front();
+    const std::optional<std::size_t> at = position(entry, column);
+    if (entry.from.size() == 1) return at ? of_item(first, first.items[*at]) : of_all(first, column);
+    Columns all;
+    for (const auto& select : entry.from) {
+      const bool is_there = at && *at < select->items.size() && !has_all(*select);
+      const Columns some = is_there ? of_item(*select, select->items[*at]) : Columns{};
+      if (some.empty()) return {};  // a column that one branch does not tell is not told
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
   }
 
-  static std::optional<Column> of_item(const Select& select, const std::string& column) {
+  static bool has_all(const Select& select) {
+    return std::any_of(select.items.begin(), select.items.end(),
+                       [](const Item& item) { return item.is_all; });
+  }
+
+  // Among the items of the first select. A view may call its columns in another way than its query does.
+  static std::optional<std::size_t> position(const Entry& entry, const std::string& column) {
+    const std::vector<Item>& items = entry.from.front()->items;
+    if (entry.table && entry.table->columns.size() == items.size()) {
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (is_same_name(entry.table->columns[i].name, column)) return i;
+      }
+      return std::nullopt;
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!items[i].is_all && is_same_name(items[i].name, column)) return i;
+    }
+    return std::nullopt;
+  }
+
+  static Columns of_item(const Select& select, const Item& item) {
+    return item.is_all ? of_all(select, item.name) : column_of(select, item.value);
+  }
+
+  static Columns of_item(const Select& select, const std::string& column) {
     for (const Item& item : select.items) {
       if (is_same_name(item.name, column)) return column_of(select, item.value);
     }
     return of_all(select, column);
   }
 
-  // A view may call its columns in another way than its query does.
-  static std::optional<Column> of_view(const SqliteTable& view, const Select& select,
-                                       const std::string& column) {
-    const auto found = std::find_if(view.columns.begin(), view.columns.end(), [&](const auto& candidate) {
-      return is_same_name(candidate.name, column);
-    });
-    if (found == view.columns.end()) return std::nullopt;
-    if (select.items.size() != view.columns.size()) return of_item(select, column);
-    const Item& item = select.items[static_cast<std::size_t>(found - view.columns.begin())];
-    return item.is_all ? of_all(select, column) : column_of(select, item.value);
-  }
-
   // "*" gives a column of any of the tables, if one alone has it.
-  static std::optional<Column> of_all(const Select& select, const std::string& column) {
-    std::optional<Column> found;
+  static Columns of_all(const Select& select, const std::string& column) {
+    Columns found;
+    bool is_found = false;
     for (const auto& entry : select.entries) {
       if (!has(*entry, column)) continue;
-      if (found) return std::nullopt;
-      found = origin(*entry, column);
-      if (!found) return std::nullopt;
+      if (std::exchange(is_found, true)) return {};
+      found = origins(*entry, column);
     }
     return found;
-  }
-
-  std::set<const Entry*> reached_from(const Entry* document) const {
-    std::set<const Entry*> reached{document};
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (const auto& [places, columns] : equal_) {
-        if (reached.contains(places.first) == reached.contains(places.second)) continue;
-        reached.insert(places.first);
-        reached.insert(places.second);
-        grown = true;
-      }
-    }
-    return reached;
   }
 
   SqliteConnection& connection_;
@@ -470,12 +552,24 @@ class Reader {
   // In brackets that are no entry: by their select and their opening.
   std::map<std::pair<const Select*, std::size_t>, Selects> queries_;
   std::vector<const Entry*> places_;
+  std::vector<std::map<int, int>> places_branches_;
+  std::map<int, int> branches_;  // those that are being read
+  int operations_ = 0;           // union, intersect and except
+  bool is_recursive_ = false;
   std::vector<Condition> conditions_;
-  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and their readers
-  std::map<std::pair<const Entry*, const Entry*>, std::set<std::pair<std::string, std::string>>> equal_;
+  std::map<const void*, const Entry*> begun_;  // queries of `with` that are being read, and for whom
+  // By the numbers of two places.
+  std::map<std::pair<std::size_t, std::size_t>, std::set<std::pair<std::string, std::string>>> equal_;
 };
 
 }  // namespace
+
+std::string text_of_view(SqliteConnection& connection, const std::string& view) {
+  SqliteStatement text(connection, "reading the text of a view",
+                       "select sql from main.sqlite_schema where type = 'view' and name = ?1 collate nocase",
+                       view);
+  return text.step() ? std::string(text[0].text()) : std::string();
+}
 
 SqliteViewLinks read_view_links(SqliteConnection& connection, const std::string& view) {
   return Reader(connection).read(view);

@@ -18,6 +18,7 @@
 #include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/view/view_paths.h"
 
 namespace lockstep {
 namespace {
@@ -240,12 +241,12 @@ class Designer {
   // A track that leads to the document of its own row is not enough for a table that is read once more.
   void warn_of_unreached(const IndexConfig& config, const SqliteTable& view) {
     if (!column_origin(connection_, view.name, "_id")) return;
-    for (const std::string& name : read_view_links(connection_, view.name).unreached) {
+    for (const std::string& name : unreached_tables(read_view_links(connection_, view.name).graph)) {
       std::optional<int> line;
       bool leads_elsewhere = false;
       for (const TrackConfig& track : config.tracks) {
         const std::optional<SqliteTable> tracked = find_table(connection_, track.table);
-        if (!tracked || tracked->name != name) continue;
+        if (!tracked || plain_or_quoted(tracked->name) != name) continue;
         line = track.line;
         leads_elsewhere = leads_elsewhere || track.ignore || !track.row.empty() || !track.column.empty() ||
                           !track.keys.empty();

@@ -7,11 +7,9 @@
 #include <set>
 
 #include "replicator/error.h"
-#include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/compared_rows.h"
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/value_kind.h"
-#include "replicator/source/sqlite/catalog/view_joins.h"
 #include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
 #include "replicator/source/sqlite/session/sqlite_error.h"
@@ -158,11 +156,6 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
                               ": no row has a value yet; its mapping is that of a text; change it before you "
                               "apply, and name the column in json = [...] if it holds JSON");
   }
-  if (const std::optional<SqliteColumnOrigin> origin = column_origin(connection_, view->name, "_id")) {
-    shape.root = plain_or_quoted(origin->table);
-    shape.root_column = plain_or_quoted(origin->column);
-  }
-  const SqliteViewJoins joins = read_view_joins(connection_, view->name);
   const SqliteViewReads reads = read_view(connection_, view->name);
   for (const std::string& clause : clauses_that_compare_rows(connection_, reads.views))
     shape.unknown.push_back(
@@ -174,40 +167,12 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
       shape.unknown.push_back("when " + read + " changes, which can have no triggers");
       continue;
     }
-    // A table that is named only by another object's name is there at least once.
-    const auto times = joins.together.find(table->name);
-    shape.reads[plain_or_quoted(table->name)] =
-        times == joins.together.end() ? 1 : std::max(times->second, 1);
+    shape.reads.insert(plain_or_quoted(table->name));
   }
-  for (const SqliteJoin& join : joins.equal) {
-    const Join found{plain_or_quoted(join.table),
-                     {plain_or_quoted(join.column)},
-                     plain_or_quoted(join.other),
-                     {plain_or_quoted(join.other_column)}};
-    if (shape.reads.contains(found.table) && shape.reads.contains(found.other)) shape.joins.push_back(found);
-  }
-  add_links(read_view_links(connection_, view->name), shape);
-  shape.recursive = joins.recursive;
+  const SqliteViewLinks links = read_view_links(connection_, view->name);
+  shape.graph = links.graph;
+  shape.recursive = links.recursive;
   return shape;
-}
-
-// A table that is read although no from clause names it is not reached.
-void SqliteSchemaReader::add_links(const SqliteViewLinks& links, ViewShape& shape) {
-  for (const std::string& table : links.unreached) {
-    if (shape.reads.contains(plain_or_quoted(table))) shape.unreached.insert(plain_or_quoted(table));
-  }
-  std::set<std::string> seen;
-  for (const std::string& table : links.seen) seen.insert(plain_or_quoted(table));
-  for (const auto& [table, times] : shape.reads) {
-    if (!seen.contains(table)) shape.unreached.insert(table);
-  }
-  for (const SqliteLink& link : links.links) {
-    Join found{plain_or_quoted(link.table), {}, plain_or_quoted(link.other), {}};
-    for (const std::string& column : link.columns) found.columns.push_back(plain_or_quoted(column));
-    for (const std::string& column : link.other_columns)
-      found.other_columns.push_back(plain_or_quoted(column));
-    if (shape.reads.contains(found.table) && shape.reads.contains(found.other)) shape.links.push_back(found);
-  }
 }
 
 // Adds to `empty` the names of columns that have neither a value nor a type.

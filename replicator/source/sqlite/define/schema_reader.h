@@ -29,7 +29,6 @@ class SqliteSchemaReader final : public SchemaReader {
  private:
   // In the transaction that is open.
   ViewShape described_view(const std::string& name);
-  static void add_links(const SqliteViewLinks& links, ViewShape& shape);
   GraphTable described(const SqliteTable& table);
   void add_foreign_keys(const std::vector<SqliteTable>& tables, TableGraph& graph);
   std::vector<ColumnNames> indices_of(const SqliteTable& table);

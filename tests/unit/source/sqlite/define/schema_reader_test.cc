@@ -106,10 +106,9 @@ TEST_F(SqliteSchemaReaderTest, AViewTellsItsRootItsTablesAndItsJson) {
       "(select count(*) from words) as words from posts p join users u on u.id = p.user_id");
   const ViewShape view = reader().view("DOCUMENTS");
   EXPECT_EQ(view.name, "documents");
-  EXPECT_EQ(view.root, "posts");
-  EXPECT_EQ(view.root_column, "id");
-  EXPECT_THAT(view.reads, UnorderedElementsAre(Pair("posts", 1), Pair("users", 1)));
-  ASSERT_THAT(view.joins, SizeIs(1));
+  EXPECT_THAT(view.graph.documents, ElementsAre(Pair(0, "id")));
+  EXPECT_THAT(view.reads, UnorderedElementsAre("posts", "users"));
+  ASSERT_THAT(view.graph.links, SizeIs(1));
   EXPECT_TRUE(view.columns[2].json_in_text);
   EXPECT_EQ(view.columns[2].kind, ValueKind::kObject);
   EXPECT_THAT(view.unknown, Contains(HasSubstr("column later: no row has a value yet")));
