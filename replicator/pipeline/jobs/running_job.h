@@ -31,14 +31,10 @@ class RunningJob : public PagedWork {
   /// A limit slows it, so that it measures nothing.
   void note_limit() { limited_ = true; }
 
-<<<<<<< HEAD
   /// Whether only time has to pass before it continues. Any thread may ask.
   virtual bool rests() const { return false; }
 
-  /// How fast this process has done it, until now. None: it was limited, or somebody else did most of it.
-=======
   /// How fast this process has done it, until now. None: it was limited, or another process did most of it.
->>>>>>> e2047dab92a8a28a9c30f03b7195eec1c389e880
   std::optional<Pace> pace(SteadyTime now) const;
 
   /// For how long this process has had it.

@@ -42,12 +42,8 @@ class Sweep final : public RunningJob {
   std::optional<std::uint64_t> requests_before_;  // that it waits for; none: no page was asked for yet
   SteadyTime scan_begun_{};
   SteadyTime not_before_{};  // the next scan
-<<<<<<< HEAD
   std::atomic<bool> rests_ = false;
-  // Nobody else's: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
-=======
   // Its own: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
->>>>>>> e2047dab92a8a28a9c30f03b7195eec1c389e880
   std::shared_ptr<ElasticsearchClient> elasticsearch_;
   std::unique_ptr<DocumentScan> scan_;
   std::vector<FoundDocument> found_;  // the page
