@@ -368,9 +368,15 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const Inde
   }
 }
 
-const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found) {
-  const std::string doing = "looking up the index of " + alias;
-  if (found.empty()) throw Error({doing, "there is no index or alias of this name", "run `lockstep apply`"});
+/// What messages say of an index behind the searchers' alias.
+SoughtIndex searched_index(const std::string& alias) {
+  return {alias, "run `lockstep apply`", remedy_of_lost_mark(alias)};
+}
+
+const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found,
+                       const SoughtIndex& sought) {
+  const std::string doing = "looking up the index of " + sought.name;
+  if (found.empty()) throw Error({doing, "there is no index or alias of this name", sought.if_gone});
   if (found.size() > 1) {
     throw Error({doing, "the alias points to " + std::to_string(found.size()) + " indices",
                  "remove it from all but the one that lockstep has made"});
@@ -514,33 +520,34 @@ std::string remedy_of_lost_mark(const std::string& alias) {
          alias + "`, which compares it with its view and puts the mark back";
 }
 
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy) {
-  return marked_index_of(alias, client.indices_of(alias), remedy);
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought) {
+  return marked_index_of(alias, client.indices_of(alias), sought);
 }
 
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
-                            const std::string& remedy) {
-  const IndexState& index = sole(alias, found);
-  const std::optional<IndexMark> mark = mark_with_remedy(index, remedy);
+                            const SoughtIndex& sought) {
+  const IndexState& index = sole(alias, found, sought);
+  const std::optional<IndexMark> mark = mark_with_remedy(index, sought.if_unmarked);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name,
-                 "it has none: lockstep has not made it, or the mapping's _meta was overwritten", remedy});
+                 "it has none: lockstep has not made it, or the mapping's _meta was overwritten",
+                 sought.if_unmarked});
   }
   return {*mark, uuid_of(index)};
 }
 
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
-  return marked_index(client, alias, remedy_of_lost_mark(alias));
+  return marked_index(client, alias, searched_index(alias));
 }
 
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found) {
-  return marked_index_of(alias, found, remedy_of_lost_mark(alias));
+  return marked_index_of(alias, found, searched_index(alias));
 }
 
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
                       Epoch epoch, const SourceMark& source, const std::string& settled) {
   const std::vector<IndexState> found = client.indices_of(alias);
-  const IndexState& index = sole(alias, found);
+  const IndexState& index = sole(alias, found, searched_index(alias));
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark || mark->identity != identity) {
     throw Error({"marking index " + index.name,

@@ -113,15 +113,22 @@ struct MarkedIndex {
 /// The remedy if the index behind the searchers' alias has no mark, or no readable one.
 std::string remedy_of_lost_mark(const std::string& alias);
 
-/// Throws Error, with `remedy`, if the alias is missing, points to several indices or to one without a
-/// readable mark.
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy);
+/// How messages call an index of ours that is looked up by an alias, and what they advise.
+struct SoughtIndex {
+  std::string name;
+  std::string if_gone;      ///< the remedy if there is none
+  std::string if_unmarked;  ///< the remedy if it has no mark, or no readable one
+};
+
+/// Throws Error, in the words of `sought`, if the alias is missing, points to several indices or to one
+/// without a readable mark.
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought);
 
 /// The same for the result of ElasticsearchClient::indices_of(alias).
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
-                            const std::string& remedy);
+                            const SoughtIndex& sought);
 
-/// Both with remedy_of_lost_mark(alias).
+/// Both for the searchers' alias: if the index is gone, `apply` makes it.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
