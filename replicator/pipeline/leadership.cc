@@ -166,10 +166,13 @@ SoughtIndex sought_index(const AppliedIndex& index) {
 
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
   if (mark.identity == pipeline.identity) return;
+  const bool may_be_adopted = mark.pipeline == pipeline.name && !index.beside;
   throw Error(
       {"taking over index " + index.alias,
        "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
-       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`"});
+       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`" +
+           (may_be_adopted ? "; if that installation is gone, run `lockstep adopt " + index.alias + "`"
+                           : "")});
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {
@@ -197,7 +200,8 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
       std::string doubt = doubt_about_source(marked, identity, before);
       if (doubt.empty() && other_place) doubt = "the source is a different database now";
       if (!doubt.empty()) may_have_forgotten.insert(index.id);
-      if (doubt.empty()) doubt = doubt_about_target(index, marked, known);
+      const bool is_noted = !marked.mark.doubt.empty();  // which is nearer to the cause
+      if (doubt.empty() || is_noted) doubt = doubt_about_target(index, marked, known);
       if (!doubt.empty()) doubts.push_back({&index, doubt});
       partners.targets[index.id] = marked.uuid;
       settled[index.id] = marked.mark.doubt;

@@ -147,8 +147,11 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
   if (mark->identity != desired.identity) {
     return refused(desired,
                    index.name + " belongs to a pipeline \"" + mark->pipeline +
-                       "\" of another source (identity " + mark->identity + ")",
-                   "choose another pipeline name and alias, or delete the index if that source is gone");
+                       "\" of another source, or of an earlier installation in this one (identity " +
+                       mark->identity + ")",
+                   "if that pipeline is in use, choose another pipeline name and alias; if it is gone, take "
+                   "the index over with " +
+                       adopt);
   }
   if (!mark->uncompared.empty()) {
     return refused(desired, index.name + " was taken over from " + mark->uncompared + " but for a last step",
@@ -272,10 +275,14 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
                                        const std::vector<IndexState>& found) {
   if (desired.foreign != DesiredIndex::Foreign::kAdopt || found.size() > 1) return std::nullopt;
   const IndexState& index = found.front();
-  const bool is_another = other_owner(index, desired.pipeline, desired.identity).has_value();
-  if (is_narrow(index, desired.alias) || is_another) return std::nullopt;
+  if (is_narrow(index, desired.alias)) return std::nullopt;
   const std::optional<IndexMark> mark = readable_mark(index);
-  if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
+  const bool is_of_other_installation =
+      mark && mark->pipeline == desired.pipeline && mark->identity != desired.identity;
+  if (!is_of_other_installation) {
+    if (other_owner(index, desired.pipeline, desired.identity)) return std::nullopt;
+    if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
+  }
   if (const std::optional<UnfitIndex> why = why_not_adoptable(index))
     return refused(desired, why->problem, why->remedy);
   DesiredIndex as_it_is = desired;
@@ -289,12 +296,19 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   plan.kind = Kind::kAdopt;
   plan.alias = desired.alias;
   plan.index = index.name;
-  plan.was_cut_off = mark.has_value();
+  if (is_of_other_installation)
+    plan.taken_from = mark->identity;
+  else
+    plan.was_cut_off = mark.has_value();
   plan.differences = differences_of(client, desired, index, MappingFile::kNew);
   plan.changes.push_back(index.name == desired.alias
                              ? "gets another name, and " + desired.alias +
                                    " becomes an alias of it; it takes no writes for that moment"
                              : std::string("becomes lockstep's"));
+  if (is_of_other_installation) {
+    plan.changes.push_back("is taken over from the installation " + mark->identity +
+                           " of this pipeline, which must not follow it any more");
+  }
   return plan;
 }
 
@@ -307,7 +321,8 @@ IndexMark mark_of_adopted(const DesiredIndex& desired, const IndexPlan& plan) {
 void adopt(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
   IndexMark mark = mark_of_adopted(desired, plan);
   mark.uncompared = "index " + plan.index;
-  adopt_index(client, desired.alias, mark);
+  if (!plan.taken_from.empty()) mark.doubt = "it was taken over from another installation";
+  adopt_index(client, desired.alias, mark, plan.taken_from);
 }
 
 /// The index `name`, which is still ours.
@@ -489,7 +504,7 @@ void put_mark_back(ElasticsearchClient& client, const DesiredIndex& desired, con
   }
   IndexMark mark = mark_of_adopted(desired, plan);
   mark.doubt = "its mark was put back";
-  adopt_index(client, desired.alias, mark);
+  adopt_index(client, desired.alias, mark, plan.taken_from);
 }
 
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {

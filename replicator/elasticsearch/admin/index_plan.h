@@ -38,7 +38,7 @@ struct IndexPlan {
     kCreate,   ///< `index` with the alias
     kUpdate,   ///< mapping, settings or mark of `index`
     kReindex,  ///< `index` is ours, but the wanted mapping needs a new one
-    kAdopt,    ///< `index` has no owner, and becomes ours (adoption.h)
+    kAdopt,    ///< `index` has no owner, or one that is gone, and becomes ours (adoption.h)
     kRefuse,   ///< the alias or the index is not ours
   };
   Kind kind = Kind::kNothing;
@@ -57,6 +57,9 @@ struct IndexPlan {
   /// title.raw". Empty: none.
   std::string unwritten;
   bool was_cut_off = false;  ///< kAdopt: it was begun for this pipeline
+  /// kAdopt: the identity of the installation that the mark names, another one of the same pipeline. Empty:
+  /// none.
+  std::string taken_from;
 };
 
 /// "nothing", "create", "update", "reindex", "adopt", "refuse".
