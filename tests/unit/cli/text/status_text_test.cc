@@ -341,7 +341,8 @@ TEST(StatusTextTest, WhoHoldsTheLeadIsNamed) {
   const std::string text = status_text("shop", status);
   EXPECT_THAT(
       text,
-      HasSubstr("lead        session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
+      HasSubstr(
+          "lock        held by session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
   EXPECT_THAT(text, HasSubstr("warning     session 815 of role app (psql) holds the lock of the lead"));
 }
 
@@ -359,6 +360,10 @@ TEST(StatusTextTest, AReindexHasALine) {
   status.reindexes[0].reason = "";
   status.reindexes[0].keep = std::chrono::hours(100);
   EXPECT_THAT(status_text("shop", status), HasSubstr("posts-000002 alongside posts-000001 for 4 d 4 h\n"));
+  status.reindexes[0].state = "failed";
+  status.reindexes[0].failure = "posts-000002 was deleted";
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("posts-000002 was deleted; `lockstep reindex --abort posts` ends it\n"));
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {
