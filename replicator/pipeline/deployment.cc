@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/pipeline/leadership.h"
 
 namespace lockstep {
 namespace {
@@ -221,10 +222,7 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedInde
     if (plan.kind != IndexPlan::Kind::kCreate || !has_generation_beside(plan.alias, applied)) continue;
     findings.push_back({Finding::Severity::kError, "index " + plan.alias,
                         "the alias is gone while a reindex of it is under way",
-                        "if the alias has moved before, `lockstep reindex --back " + plan.alias +
-                            "` points it to the other index; if not, it moves there when that is full, "
-                            "or `lockstep reindex --abort " +
-                            plan.alias + "` ends the reindex"});
+                        remedy_of_lost_generation(plan.alias)});
   }
   return findings;
 }

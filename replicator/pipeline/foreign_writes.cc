@@ -7,6 +7,7 @@
 
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/log/log.h"
+#include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/repair/view_page.h"
 
 namespace lockstep {
@@ -103,7 +104,7 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
 // A later leader marks the index before it writes: without its mark such a version is no leader's.
 bool ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
                                         const StoredVersion& stored) {
-  if (marked_index(elasticsearch_, index.target()).mark.epoch > epoch_) return false;
+  if (marked_index(elasticsearch_, index.target(), sought_index(index)).mark.epoch > epoch_) return false;
   const LogField field("index", index.alias);
   spdlog::warn(
       "index {}: something else has written a document with the version {}, which no version of lockstep's "

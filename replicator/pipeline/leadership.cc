@@ -75,7 +75,10 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, const s
   try {
     set_index_writer(elasticsearch, index.target(), identity, epoch, source, settled);
   } catch (const Error& error) {
-    if (!error.retryable()) throw;
+    if (!error.retryable()) {
+      (void)marked_index(elasticsearch, index.target(), sought_index(index));  // throws if it was deleted now
+      throw;
+    }
     const LogField field("index", index.alias);
     spdlog::warn(
         "index {} does not take the mark of its new leader now, which is tried again; the others continue: "
@@ -145,18 +148,31 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
-std::string remedy_of_lost_mark(const AppliedIndex& index) {
-  if (!index.beside) return remedy_of_lost_mark(index.alias);
-  return "end the reindex with `lockstep reindex --finish " + *index.beside +
-         "`, or with --abort before the alias has moved, then delete the index " + index.alias;
+std::string remedy_of_lost_generation(const std::string& alias) {
+  return "if the alias has moved before, `lockstep reindex --back " + alias +
+         "` points it to the other index; if not, it moves there when that is full, or `lockstep reindex "
+         "--abort " +
+         alias + "` ends the reindex";
+}
+
+SoughtIndex sought_index(const AppliedIndex& index) {
+  if (!index.written_by) return {index.alias, "run `lockstep apply`", remedy_of_lost_mark(index.alias)};
+  const std::string name = index_written_by(*index.written_by);
+  if (!index.beside) return {name, remedy_of_lost_generation(index.alias), remedy_of_lost_mark(index.alias)};
+  const std::string end_it = "end the reindex with `lockstep reindex --finish " + *index.beside +
+                             "`, or with --abort before the alias has moved";
+  return {name, end_it, end_it + ", then delete the index " + name};
 }
 
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
   if (mark.identity == pipeline.identity) return;
+  const bool may_be_adopted = mark.pipeline == pipeline.name && !index.beside;
   throw Error(
       {"taking over index " + index.alias,
        "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
-       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`"});
+       "give this pipeline another alias, or delete the index if it is not needed and run `lockstep apply`" +
+           (may_be_adopted ? "; if that installation is gone, run `lockstep adopt " + index.alias + "`"
+                           : "")});
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {
@@ -179,12 +195,13 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   for (const AppliedIndex& index : pipeline.indices) {
     unfit.unless_fit(index, [&] {
       if (is_deleted_generation(elasticsearch, index)) return;
-      const MarkedIndex marked = marked_index(elasticsearch, index.target(), remedy_of_lost_mark(index));
+      const MarkedIndex marked = marked_index(elasticsearch, index.target(), sought_index(index));
       require_ours(pipeline, index, marked.mark);
       std::string doubt = doubt_about_source(marked, identity, before);
       if (doubt.empty() && other_place) doubt = "the source is a different database now";
       if (!doubt.empty()) may_have_forgotten.insert(index.id);
-      if (doubt.empty()) doubt = doubt_about_target(index, marked, known);
+      const bool is_noted = !marked.mark.doubt.empty();  // which is nearer to the cause
+      if (doubt.empty() || is_noted) doubt = doubt_about_target(index, marked, known);
       if (!doubt.empty()) doubts.push_back({&index, doubt});
       partners.targets[index.id] = marked.uuid;
       settled[index.id] = marked.mark.doubt;

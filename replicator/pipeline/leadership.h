@@ -29,8 +29,11 @@ const AppliedPipeline& load_applied(const Config& config, Source& source);
 /// An index's note on the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
-/// The remedy if the real index of `index` has no mark, or no readable one.
-std::string remedy_of_lost_mark(const AppliedIndex& index);
+/// The remedy if the index that `alias` points to is gone while a reindex of it is under way.
+std::string remedy_of_lost_generation(const std::string& alias);
+
+/// The words for looking up the real index of `index`, which may be one of two generations.
+SoughtIndex sought_index(const AppliedIndex& index);
 
 /// Throws Error if an index of `pipeline` carries the mark of another one.
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);

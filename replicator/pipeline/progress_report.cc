@@ -20,7 +20,12 @@ ProgressReport::ProgressReport(Parts parts, Epoch epoch, ProgressBoard& board)
       epoch_(epoch),
       board_(board),
       rows_before_(board.read().rows),
-      batches_before_(board.read().batches) {}
+      batches_before_(board.read().batches) {
+  board_.update([&](ReplicationProgress& progress) {
+    std::erase_if(progress.indices,
+                  [&](const auto& entry) { return parts_.pipeline.find(entry.first) == nullptr; });
+  });
+}
 
 std::int64_t ProgressReport::count_dead_letters(IndexId index) {
   DeadLetterFilter all;

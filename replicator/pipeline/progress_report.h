@@ -28,7 +28,7 @@ class ProgressReport {
     const Tail& tail;
   };
 
-  /// Counters continue from those of `board`.
+  /// Counters continue from those of `board`, whose indices end that the pipeline no longer has.
   ProgressReport(Parts parts, Epoch epoch, ProgressBoard& board);
 
   /// Counts an index's dead letters in the source, passes the count to board and writer, and returns it.

@@ -9,8 +9,29 @@ namespace lockstep {
 namespace {
 
 bool fits(ReindexWish wish, const Reindex& reindex) {
-  const bool is_kept = reindex.state == ReindexState::kKept;
-  return wish == ReindexWish::kAbort ? !is_kept && !reindex.was_swapped : is_kept;
+  if (reindex.state == ReindexState::kKept) return wish != ReindexWish::kAbort;
+  const bool moves_back = reindex.was_swapped && reindex.state == ReindexState::kSwapping;
+  return wish == ReindexWish::kAbort && !moves_back;
+}
+
+// The order that fits.
+std::string way_out(const Reindex& reindex) {
+  switch (reindex.state) {
+    case ReindexState::kKept:
+      return "the alias has moved; --back moves it back, --finish deletes the other index";
+    case ReindexState::kFailed:
+      return "--abort ends it, wherever the alias points";
+    case ReindexState::kDropping:
+      return "the other index is being deleted; --abort waits for that";
+    case ReindexState::kSwapping:
+      if (reindex.was_swapped) return "the alias is moving; wait for the state kept: see `lockstep status`";
+      break;
+    case ReindexState::kCreating:
+    case ReindexState::kFilling:
+    case ReindexState::kComparing:
+      break;
+  }
+  return "the alias has not moved yet; --abort takes it back";
 }
 
 }  // namespace
@@ -66,10 +87,7 @@ std::vector<Reindex> reindexes_for(Reindexes& reindexes, ReindexWish wish,
   for (const Reindex& reindex : asked) {
     if (fits(wish, reindex)) continue;
     throw UsageError("the reindex of " + reindex.alias + " is in the state " +
-                     std::string(name_of(reindex.state)) +
-                     (wish == ReindexWish::kAbort
-                          ? ": the alias has moved; --back moves it back, --finish deletes the other index"
-                          : ": the alias has not moved yet; --abort takes it back"));
+                     std::string(name_of(reindex.state)) + ": " + way_out(reindex));
   }
   if (asked.empty() || (!aliases.empty() && asked.size() < aliases.size()))
     throw UsageError("there is no such reindex; see `lockstep status`");

@@ -324,9 +324,12 @@ bool Reindexing::look(const Reindex& reindex) {
   return true;
 }
 
-// A deleted index cannot be followed on.
+// A deleted index cannot be followed on. That is a failure unless a person wants to do without it anyway.
 void Reindexing::judge(const Reindex& reindex, const AliasState& standing) {
-  if (!standing.has_beside) return advance(reindex, dropping(reindex.beside_name + " was deleted"));
+  if (!standing.has_beside) {
+    const bool is_wanted = reindex.wish == ReindexWish::kFinish || reindex.wish == ReindexWish::kAbort;
+    return advance(reindex, dropping(is_wanted ? "" : reindex.beside_name + " was deleted"));
+  }
   Seen& seen = seen_[reindex.id];
   seen.live_is_gone = !standing.has_live;
   const std::string before = std::exchange(seen.misplaced, misplaced(standing, reindex));

@@ -176,7 +176,7 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
   const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
   if (found.empty() && index.beside) return std::nullopt;
-  MarkedIndex marked = marked_index_of(index.target(), found, remedy_of_lost_mark(index));
+  MarkedIndex marked = marked_index_of(index.target(), found, sought_index(index));
   require_ours(pipeline_, index, marked.mark);
   return marked;
 }

@@ -25,7 +25,8 @@ void History::add(WallTime at, const Sample& sample) {
     last_count_.reset();
     return;
   }
-  if (last_count_ && at > last_count_->at) {
+  // A lesser count has lost an index that ended.
+  if (last_count_ && at > last_count_->at && *sample.documents >= last_count_->documents) {
     step.documents += *sample.documents - last_count_->documents;
     step.measured += at - last_count_->at;
   }

@@ -3,6 +3,7 @@
 namespace lockstep {
 
 void RateMeter::add(SteadyTime at, std::int64_t count) {
+  if (!samples_.empty() && count < samples_.back().count) samples_.clear();  // a part of it has ended
   samples_.push_back({at, count});
   // The last sample before the window stays, so that the window is always full.
   while (samples_.size() > 2 && at - samples_[1].at >= window_) samples_.pop_front();

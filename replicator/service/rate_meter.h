@@ -13,7 +13,7 @@ class RateMeter {
  public:
   explicit RateMeter(std::chrono::milliseconds window = std::chrono::seconds(10)) : window_(window) {}
 
-  /// Adds the counter's value at a time, which is not before the last one.
+  /// Adds the counter's value at a time, which is not before the last one. A lesser value begins again.
   void add(SteadyTime at, std::int64_t count);
 
   /// Per second, between the oldest and the newest sample of the window; 0 until there are two.

@@ -31,6 +31,9 @@ void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
   progress.lag = status.pending_age;
   progress.outbox_bytes = status.outbox_bytes;
   progress.outbox_max_bytes = status.max_outbox_bytes.value_or(0);
+  std::erase_if(progress.indices, [&](const auto& entry) {
+    return std::ranges::find(status.indices, entry.first, &IndexStatus::id) == status.indices.end();
+  });
   for (const IndexStatus& index : status.indices) {
     IndexProgress& told = progress.indices[index.id];
     told.alias = index.alias;

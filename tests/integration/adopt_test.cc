@@ -285,6 +285,45 @@ TEST_F(AdoptVerb, ALostMarkIsPutBackByOneCommand) {
   EXPECT_THAT(mapping(), HasSubstr("another"));
 }
 
+// Reported: after `lockstep remove`, and after `drop schema lockstep cascade`, neither `apply` nor `adopt`
+// took the indices over that were left.
+TEST_F(AdoptVerb, TheIndicesOfALostSchemaAreTakenOverAgain) {
+  bring_up();
+  const std::string index = stands_for();
+  for (const bool is_removed : {true, false}) {
+    if (is_removed) {
+      const Completed removed = pipeline_.lockstep("remove", {"--yes"});
+      ASSERT_EQ(removed.exit_code, 0) << removed.err;
+      EXPECT_THAT(removed.err, HasSubstr("`lockstep adopt " + posts_.alias() + "`"));
+    } else {
+      execute("drop schema lockstep cascade");
+    }
+    execute("update blog.posts set title = 'meanwhile' where id = 2");
+    posts_.damage("3", R"({"title": "of somebody else"})");
+    const Completed refused = pipeline_.lockstep("apply", {"--yes"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("or of an earlier installation in this one"));
+    EXPECT_THAT(refused.err, HasSubstr("`lockstep adopt " + posts_.alias() + "`"));
+
+    const std::string before = mapping();
+    EXPECT_EQ(adopt({"--dry-run"}).exit_code, 0);
+    const Completed unanswered = adopt();
+    EXPECT_EQ(unanswered.exit_code, 2) << unanswered.err;
+    EXPECT_THAT(unanswered.err, HasSubstr("--yes"));
+    EXPECT_EQ(mapping(), before);
+
+    const Completed adopted = adopt({"--yes"});
+    ASSERT_EQ(adopted.exit_code, 0) << adopted.out << adopted.err;
+    EXPECT_THAT(adopted.out, HasSubstr("must not follow it any more"));
+    EXPECT_EQ(stands_for(), index);
+    expect_equal_after_a_run();
+    execute("update blog.posts set title = 'later' where id in (2, 4)");
+    execute("delete from blog.posts where id = " + std::to_string(is_removed ? 5 : 6));
+    expect_equal_after_a_run();
+    EXPECT_THAT(mapping(), Not(HasSubstr("doubt")));
+  }
+}
+
 TEST_F(AdoptVerb, ABlockThatOneOfTwoHasLeftOnTheCloneGoesWithTheNextOne) {
   fill(posts_.alias());
   ASSERT_EQ(adopt().exit_code, 0);

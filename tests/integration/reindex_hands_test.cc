@@ -133,6 +133,37 @@ TEST_F(ReindexByHand, TheOldIndexIsTakenBackAtOnceWhenTheNewOneWasDeleted) {
   EXPECT_TRUE(becomes_equal());
 }
 
+// Reported: --abort named --back and --finish, both of which named --abort; and `status` named two remedies.
+TEST_F(ReindexByHand, AReindexThatFailedAfterItsWayBackIsEndedByAbort) {
+  need_reindex();
+  pipeline_.must("reindex");
+  delete_index(2);
+  EXPECT_TRUE(is_said("` points it to " + generation(1)));
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return pipeline_.status().dump().find("looking up the index of " + generation(2)) !=
+               std::string::npos;
+      },
+      kPatience));
+  const std::string status = pipeline_.status().dump();
+  EXPECT_EQ(status.find(generation(2) + "-w"), std::string::npos) << status;
+  EXPECT_EQ(status.find("lockstep apply"), std::string::npos) << status;
+  pipeline_.must("reindex", {"--back"}, std::chrono::seconds(20));
+  ASSERT_TRUE(becomes_state("failed"));
+  EXPECT_THAT(pipeline_.lockstep("status").out,
+              HasSubstr("`lockstep reindex --abort " + posts_.alias() + "`"));
+  for (const std::string order : {"--back", "--finish"}) {
+    const Completed refused = pipeline_.lockstep("reindex", {order, "--yes", posts_.alias()});
+    EXPECT_EQ(refused.exit_code, 2) << order;
+    EXPECT_THAT(refused.err, HasSubstr("--abort")) << order;
+  }
+  pipeline_.must("reindex", {"--abort"});
+  EXPECT_EQ(reindex().at("state"), "none");
+  EXPECT_EQ(stands_for(), generation(1));
+  pipeline_.must("wait");
+  EXPECT_TRUE(becomes_equal());
+}
+
 TEST_F(ReindexByHand, AnAliasThatIsPutBackByHandIsTakenForAWayBack) {
   need_reindex();
   pipeline_.must("reindex", {"--keep", "1s"});

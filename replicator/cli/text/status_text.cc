@@ -207,6 +207,8 @@ std::string reindex_text(const ReindexStatus& reindex) {
   if (!reindex.wanted.empty()) text += "; wanted: " + reindex.wanted;
   if (!reindex.reason.empty()) text += "; it waits: " + reindex.reason;
   if (!reindex.failure.empty()) text += "; it failed: " + reindex.failure;
+  if (reindex.state == name_of(ReindexState::kFailed) && reindex.wanted.empty())
+    text += "; `lockstep reindex --abort " + reindex.alias + "` ends it";
   return text;
 }
 

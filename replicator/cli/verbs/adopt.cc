@@ -1,7 +1,10 @@
-// `lockstep adopt`: takes over an index that another program has filled. Looks first, then works like
-// `apply`; the service writes the differing documents.
+// `lockstep adopt`: takes over indices that another program, or a lost installation, has filled. Looks first,
+// then works like `apply`; the service writes the differing documents.
 #include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
@@ -57,7 +60,9 @@ class Adopt final : public Verb {
   void add_options(Options options) override {
     pipeline_.add_to(options);
     pipeline_.add_owner_to(options);
-    options.option("ALIAS", alias_, "The name that searches use: an alias of that index, or its own name")
+    options
+        .option("ALIAS", aliases_,
+                "The names that searches use: aliases of those indices, or their own names")
         .required();
     options.flag("--dry-run", dry_run_, "Compare the documents, print the effects, and change nothing");
     options.flag("--delete-surplus", delete_surplus_, "Delete the documents that the view does not have");
@@ -67,83 +72,128 @@ class Adopt final : public Verb {
 
   ExitCode run() override {
     const Config config = pipeline_.load();
-    require_configured(config);
-    BothSides sides(config, {alias_});
+    for (const std::string& alias : aliases_) require_configured(config, alias);
+    BothSides sides(config, {aliases_.begin(), aliases_.end()});
     const DeploymentPlan plan = sides.deployment.plan();
-    const auto own = std::find_if(plan.indices.begin(), plan.indices.end(),
-                                  [&](const IndexPlan& index) { return index.alias == alias_; });
-    const bool has_lost_mark =
-        own->kind == Kind::kAdopt && !own->was_cut_off && own->index != alias_ && is_followed(sides);
-    // Those of other indices do not matter for a mark.
-    if (!plan.obstacles.empty() && !has_lost_mark) {
+    std::vector<IndexPlan> named;
+    std::ranges::copy_if(plan.indices, std::back_inserter(named), [&](const IndexPlan& index) {
+      return std::ranges::count(aliases_, index.alias) > 0;
+    });
+    // Obstacles of other indices do not matter for a mark.
+    const bool needs_marks =
+        std::ranges::all_of(named, [&](const IndexPlan& index) { return has_lost_mark(index, sides); });
+    if (!plan.obstacles.empty() && !needs_marks) {
       for (const Finding& obstacle : plan.obstacles) std::cerr << finding_text(obstacle);
+      name_others(plan);
       return ExitCode::kFailed;
     }
-    if (own->kind == Kind::kCreate) {
-      throw UsageError("there is no index " + alias_ +
-                       " to adopt, nor an alias of that name; `lockstep apply` makes a new one");
+    std::vector<IndexPlan> taken;
+    for (const IndexPlan& own : named) {
+      if (own.kind == Kind::kCreate) {
+        throw UsageError("there is no index " + own.alias +
+                         " to adopt, nor an alias of that name; `lockstep apply` makes a new one");
+      }
+      if (own.kind != Kind::kAdopt) {
+        std::cout << "nothing to do: " << own.index << " is lockstep's already\n";
+        if (!dry_run_) let_in(sides, own.alias);
+        continue;
+      }
+      if (!own.taken_from.empty() && !dry_run_)
+        yes_.require_answer("adopt asks before it takes an index over from another installation");
+      if (!is_adoptable(config, sides, own)) return ExitCode::kDifference;
+      taken.push_back(own);
     }
-    if (own->kind != Kind::kAdopt) {
-      std::cout << "nothing to do: " << own->index << " is lockstep's already\n";
-      if (!dry_run_) let_in(sides);
-      return ExitCode::kDone;
+    if (taken.empty()) return ExitCode::kDone;
+    for (const IndexPlan& own : taken) {
+      if (has_lost_mark(own, sides)) tell_mark(own);
     }
-    const Survey found = look(config, sides);
-    tell(*own, sides, found);
-    require_something_in_common(found);
-    // An index made by Lockstep has nothing but former contents of the view.
-    const bool is_made_by_lockstep = has_lost_mark && generation_number(alias_, own->index) > 0;
-    if (found.surplus > 0 && !delete_surplus_ && !is_made_by_lockstep) {
-      std::cerr << "nothing was changed: " << counted(found.surplus, "document is", "documents are")
-                << " not in the view; list the surplus with --list, and delete it with --delete-surplus, "
-                   "or add its rows to the view\n";
-      return ExitCode::kDifference;
-    }
-    if (has_lost_mark) {
-      std::cout << "  " << own->index << " is followed already, and gets its mark back\n" << std::flush;
-    } else {
-      std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output()) << std::flush;
-    }
+    if (!needs_marks) std::cout << plan_text(plan.steps, Sql::kHidden, colour_of_output()) << std::flush;
     if (dry_run_) return ExitCode::kDone;
     if (!yes_.confirms("Apply this?")) return ExitCode::kFailed;
     log_command("adopt", config.pipeline);
-    if (has_lost_mark) {
-      sides.deployment.take_back(alias_);
-    } else {
+    for (const IndexPlan& own : taken) {
+      if (has_lost_mark(own, sides)) sides.deployment.take_back(own.alias);
+    }
+    if (!needs_marks) {
       sides.deployment.apply(
           {.step = {}, .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
     }
-    std::cerr
-        << "adopted " << alias_
-        << "; `lockstep run` compares it again and writes the differences, `lockstep verify` proves it\n";
+    for (const IndexPlan& own : taken) {
+      std::cerr
+          << "adopted " << own.alias
+          << "; `lockstep run` compares it again and writes the differences, `lockstep verify` proves it\n";
+    }
     return ExitCode::kDone;
   }
 
  private:
-  void require_configured(const Config& config) const {
+  static void require_configured(const Config& config, const std::string& alias) {
     std::string known;
     for (const IndexConfig& index : config.indices) {
-      if (index.alias == alias_) return;
+      if (index.alias == alias) return;
       known += (known.empty() ? "" : ", ") + index.alias;
     }
-    throw UsageError("the configuration has no index \"" + alias_ + "\"; it has " + known);
+    throw UsageError("the configuration has no index \"" + alias + "\"; it has " + known);
   }
 
-  bool is_followed(BothSides& sides) const {
+  /// The other indices stop the configuration from being applied, and may be as lost as the named ones.
+  void name_others(const DeploymentPlan& plan) const {
+    std::string all;
+    bool has_other = false;
+    for (const IndexPlan& index : plan.indices) {
+      const bool is_named = std::ranges::count(aliases_, index.alias) > 0;
+      if (!is_named && index.kind != Kind::kRefuse) continue;
+      all += " " + index.alias;
+      has_other = has_other || !is_named;
+    }
+    if (has_other)
+      std::cerr
+          << "nothing has been changed; to take the other indices over too, name all at once: `lockstep "
+             "adopt"
+          << all << "`\n";
+  }
+
+  /// Whether this pipeline follows the index already, and only its mark is missing or another's.
+  static bool has_lost_mark(const IndexPlan& index, BothSides& sides) {
     const std::vector<std::string> applied = sides.source->applied_aliases();
-    return std::find(applied.begin(), applied.end(), alias_) != applied.end();
+    return index.kind == Kind::kAdopt && !index.was_cut_off && index.index != index.alias &&
+           std::ranges::count(applied, index.alias) > 0;
+  }
+
+  static void tell_mark(const IndexPlan& own) {
+    std::cout << "  " << own.index << " is followed already, and gets its mark back\n";
+    if (!own.taken_from.empty()) {
+      std::cout << "  the installation " << own.taken_from
+                << " of this pipeline must not follow it any more\n";
+    }
+    std::cout << std::flush;
+  }
+
+  /// Compares it with its view and prints the differences. False: it has documents that would be lost.
+  bool is_adoptable(const Config& config, BothSides& sides, const IndexPlan& own) const {
+    const Survey found = look(config, sides, own.alias);
+    tell(own, sides, found);
+    require_something_in_common(own.alias, found);
+    // An index made by Lockstep has nothing but former contents of the view.
+    const bool is_made_by_lockstep =
+        has_lost_mark(own, sides) && own.taken_from.empty() && generation_number(own.alias, own.index) > 0;
+    if (found.surplus == 0 || delete_surplus_ || is_made_by_lockstep) return true;
+    std::cerr << "nothing was changed: " << counted(found.surplus, "document is", "documents are")
+              << " not in the view; list the surplus with --list, and delete it with --delete-surplus, "
+                 "or add its rows to the view\n";
+    return false;
   }
 
   /// One that was cut off may have left a block.
-  void let_in(BothSides& sides) const {
-    for (const std::string& index : let_writes_in(sides.elasticsearch, alias_))
+  static void let_in(BothSides& sides, const std::string& alias) {
+    for (const std::string& index : let_writes_in(sides.elasticsearch, alias))
       std::cout << index << " takes writes again: index.blocks.write was set\n";
   }
 
-  Survey look(const Config& config, BothSides& sides) {
+  Survey look(const Config& config, BothSides& sides, const std::string& alias) const {
     const std::unique_ptr<ViewReader> views = open_view_reader(config);
     const auto index = std::find_if(views->indices().begin(), views->indices().end(),
-                                    [&](const AppliedIndex& each) { return each.alias == alias_; });
+                                    [&](const AppliedIndex& each) { return each.alias == alias; });
     RateMeter rate;
     SurveyListener::Pass last = SurveyListener::Pass::kComparing;
     ProgressLine line;
@@ -155,37 +205,37 @@ class Adopt final : public Verb {
                          rate.add(std::chrono::steady_clock::now(), done);
                          const bool is_first = pass == SurveyListener::Pass::kComparing;
                          if (total > 0 && line.due())
-                           line.show(alias_ + (is_first ? ": comparing " : ": looking for missing ones ") +
+                           line.show(alias + (is_first ? ": comparing " : ": looking for missing ones ") +
                                      progress_bar(done, total, rate.per_second()));
                        },
                    .found =
                        [&](const Suspects& suspects) {
                          line.clear();
-                         if (list_) list(suspects);
+                         if (list_) list(alias, suspects);
                        }});
   }
 
-  void list(const Suspects& suspects) const {
+  static void list(const std::string& alias, const Suspects& suspects) {
     const auto print = [&](const char* difference, const std::vector<FoundDocument>& documents) {
       for (const FoundDocument& document : documents)
-        std::cout << difference_text(alias_, difference, document) << '\n';
+        std::cout << difference_text(alias, difference, document) << '\n';
     };
     print("missing", suspects.missing);
     print("different", suspects.different);
     print("surplus", suspects.surplus);
   }
 
-  void tell(const IndexPlan& plan, BothSides& sides, const Survey& found) const {
-    std::cout << alias_ << ": " << counted(found.in_index, "document") << " in index " << plan.index << ", "
-              << grouped(found.in_view) << " in the view\n  " << grouped(found.equal())
+  static void tell(const IndexPlan& plan, BothSides& sides, const Survey& found) {
+    std::cout << plan.alias << ": " << counted(found.in_index, "document") << " in index " << plan.index
+              << ", " << grouped(found.in_view) << " in the view\n  " << grouped(found.equal())
               << " equal: they stay as they are\n"
               << kind_text("different", found.different, found.examples.different)
               << kind_text("missing", found.missing, found.examples.missing)
               << kind_text("surplus, which the view does not have", found.surplus, found.examples.surplus);
     for (const std::string& pipeline : found.ingest_pipelines)
       std::cout << "  the ingest pipeline " << pipeline << " may add other fields, which are not compared\n";
-    for (const IndexState& index : sides.elasticsearch.indices_of(alias_)) {
-      const std::string fields = foreign_fields(index, sides.source->document_fields()[alias_]);
+    for (const IndexState& index : sides.elasticsearch.indices_of(plan.alias)) {
+      const std::string fields = foreign_fields(index, sides.source->document_fields()[plan.alias]);
       if (!fields.empty())
         std::cout
             << "  the view does not give these fields of the index; a document that has one is different, "
@@ -202,9 +252,9 @@ class Adopt final : public Verb {
                 << difference.text() << '\n';
   }
 
-  void require_something_in_common(const Survey& found) const {
+  static void require_something_in_common(const std::string& alias, const Survey& found) {
     if (!found.nothing_in_common()) return;
-    throw Error({"adopting " + alias_,
+    throw Error({"adopting " + alias,
                  "no document of the index has the _id and the routing of one of the view: they are made in "
                  "another way",
                  "give the view the _id and _routing of the index; or choose another alias, which "
@@ -213,7 +263,7 @@ class Adopt final : public Verb {
   }
 
   PipelineOption pipeline_;
-  std::string alias_;
+  std::vector<std::string> aliases_;
   bool dry_run_ = false;
   bool delete_surplus_ = false;
   bool list_ = false;

@@ -75,7 +75,8 @@ class ReindexVerb final : public Verb {
     const Option dry_run = options.flag("--dry-run", dry_run_, "Print the effects, and change nothing");
     Option back = options.flag("--back", back_, "Point the alias to the other index again");
     Option finish = options.flag("--finish", finish_, "Delete the other index now");
-    Option abort = options.flag("--abort", abort_, "Cancel a reindex whose alias has not moved yet");
+    Option abort = options.flag("--abort", abort_,
+                                "Cancel a reindex whose alias has not moved yet, or end a failed one");
     yes_.add_to(options, YesOption::WithoutTerminal::kRefuse, "With --finish: ");
     options.flag("--json", json_, "With --dry-run: print one JSON object");
     back.excludes(finish).excludes(abort).excludes(dry_run).excludes(max_rate);
@@ -239,8 +240,7 @@ class ReindexVerb final : public Verb {
     }
     const std::vector<IndexState> at = elasticsearch.indices_of(alias);
     if (at.size() != 1 || at.front().name == before)
-      throw Error({"reindexing " + alias, "it was taken back meanwhile, and the alias is where it was",
-                   "find out why, and start it again"});
+      throw Error({"reindexing " + alias, "it was taken back meanwhile", "find out why, and start it again"});
     std::cout << alias << " points to " << at.front().name << '\n';
   }
 

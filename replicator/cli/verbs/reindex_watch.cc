@@ -38,7 +38,9 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
       return *found;
     }
     if (found->state == name_of(ReindexState::kFailed) && found->wanted.empty())
-      throw Error({"reindexing " + alias, found->failure, "nothing has changed; fix it and start again"});
+      throw Error(
+          {"reindexing " + alias, found->failure,
+           "fix the cause and start it again, or end it with `lockstep reindex --abort " + alias + "`"});
     if (!found->reason.empty()) tell(told_reason_, found->reason);
     const SteadyTime now = std::chrono::steady_clock::now();
     if (!status->lead.empty()) unled_since_.reset();

@@ -56,6 +56,11 @@ class Remove final : public Verb {
                                  },
                              .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
     std::cerr << "removed " << config.pipeline << '\n';
+    if (!indices_) {
+      std::cerr << "its indices stay; `lockstep adopt";
+      for (const IndexConfig& index : config.indices) std::cerr << ' ' << index.alias;
+      std::cerr << "` takes them over again\n";
+    }
     return ExitCode::kDone;
   }
 

@@ -161,16 +161,21 @@ std::optional<UnfitIndex> why_not_adoptable(const IndexState& index) {
   return unfit;
 }
 
-void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {
+void adopt_index(ElasticsearchClient& client, const std::string& alias, IndexMark mark,
+                 const std::string& taken_from) {
   const IndexState index = sole(client, alias);
-  if (const auto other = other_owner(index, mark.pipeline, mark.identity)) {
+  const std::optional<IndexMark> its = readable_mark(index);
+  const bool is_taken_over =
+      its && !taken_from.empty() && its->pipeline == mark.pipeline && its->identity == taken_from;
+  const auto other = other_owner(index, mark.pipeline, mark.identity);
+  if (other && !is_taken_over) {
     throw Error({"adopting " + index.name, "another pipeline has taken it: " + *other,
                  "find out which of the two is to follow it"});
   }
-  const std::optional<IndexMark> its = readable_mark(index);
+  if (its) mark.epoch = its->epoch;
   put_mark(client, index, mark);  // the clone has it from its birth on
   if (index.name == alias) return rename_to_generation(client, index, mark);
-  const bool is_clone = its && generation_number(alias, index.name) > 0;
+  const bool is_clone = its && !is_taken_over && generation_number(alias, index.name) > 0;
   // Its maker may not have come to that.
   if (is_clone) client.put_settings(index.name, {{kHidden, nullptr}, {kWriteBlock, nullptr}});
 }

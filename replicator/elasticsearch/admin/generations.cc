@@ -168,6 +168,10 @@ std::string writing_alias(const std::string& index, std::int64_t reindex) {
   return index + "-w" + (reindex == 0 ? "" : std::to_string(reindex));
 }
 
+std::string index_written_by(const std::string& writing_alias) {
+  return writing_alias.substr(0, writing_alias.rfind("-w"));
+}
+
 std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias) {
   std::vector<std::string> others;
   for (const std::string& each : index.aliases) {

@@ -25,6 +25,9 @@ namespace lockstep {
 /// has no number.
 std::string writing_alias(const std::string& index, std::int64_t reindex = 0);
 
+/// The index of a writing alias.
+std::string index_written_by(const std::string& writing_alias);
+
 /// The index's aliases besides `alias` that Lockstep has not made.
 std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias);
 

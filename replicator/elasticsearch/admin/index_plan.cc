@@ -147,8 +147,11 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
   if (mark->identity != desired.identity) {
     return refused(desired,
                    index.name + " belongs to a pipeline \"" + mark->pipeline +
-                       "\" of another source (identity " + mark->identity + ")",
-                   "choose another pipeline name and alias, or delete the index if that source is gone");
+                       "\" of another source, or of an earlier installation in this one (identity " +
+                       mark->identity + ")",
+                   "if that pipeline is in use, choose another pipeline name and alias; if it is gone, take "
+                   "the index over with " +
+                       adopt);
   }
   if (!mark->uncompared.empty()) {
     return refused(desired, index.name + " was taken over from " + mark->uncompared + " but for a last step",
@@ -272,10 +275,14 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
                                        const std::vector<IndexState>& found) {
   if (desired.foreign != DesiredIndex::Foreign::kAdopt || found.size() > 1) return std::nullopt;
   const IndexState& index = found.front();
-  const bool is_another = other_owner(index, desired.pipeline, desired.identity).has_value();
-  if (is_narrow(index, desired.alias) || is_another) return std::nullopt;
+  if (is_narrow(index, desired.alias)) return std::nullopt;
   const std::optional<IndexMark> mark = readable_mark(index);
-  if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
+  const bool is_of_other_installation =
+      mark && mark->pipeline == desired.pipeline && mark->identity != desired.identity;
+  if (!is_of_other_installation) {
+    if (other_owner(index, desired.pipeline, desired.identity)) return std::nullopt;
+    if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
+  }
   if (const std::optional<UnfitIndex> why = why_not_adoptable(index))
     return refused(desired, why->problem, why->remedy);
   DesiredIndex as_it_is = desired;
@@ -289,12 +296,19 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   plan.kind = Kind::kAdopt;
   plan.alias = desired.alias;
   plan.index = index.name;
-  plan.was_cut_off = mark.has_value();
+  if (is_of_other_installation)
+    plan.taken_from = mark->identity;
+  else
+    plan.was_cut_off = mark.has_value();
   plan.differences = differences_of(client, desired, index, MappingFile::kNew);
   plan.changes.push_back(index.name == desired.alias
                              ? "gets another name, and " + desired.alias +
                                    " becomes an alias of it; it takes no writes for that moment"
                              : std::string("becomes lockstep's"));
+  if (is_of_other_installation) {
+    plan.changes.push_back("is taken over from the installation " + mark->identity +
+                           " of this pipeline, which must not follow it any more");
+  }
   return plan;
 }
 
@@ -307,7 +321,8 @@ IndexMark mark_of_adopted(const DesiredIndex& desired, const IndexPlan& plan) {
 void adopt(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
   IndexMark mark = mark_of_adopted(desired, plan);
   mark.uncompared = "index " + plan.index;
-  adopt_index(client, desired.alias, mark);
+  if (!plan.taken_from.empty()) mark.doubt = "it was taken over from another installation";
+  adopt_index(client, desired.alias, mark, plan.taken_from);
 }
 
 /// The index `name`, which is still ours.
@@ -368,9 +383,15 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const Inde
   }
 }
 
-const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found) {
-  const std::string doing = "looking up the index of " + alias;
-  if (found.empty()) throw Error({doing, "there is no index or alias of this name", "run `lockstep apply`"});
+/// What messages say of an index behind the searchers' alias.
+SoughtIndex searched_index(const std::string& alias) {
+  return {alias, "run `lockstep apply`", remedy_of_lost_mark(alias)};
+}
+
+const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found,
+                       const SoughtIndex& sought) {
+  const std::string doing = "looking up the index of " + sought.name;
+  if (found.empty()) throw Error({doing, "there is no index or alias of this name", sought.if_gone});
   if (found.size() > 1) {
     throw Error({doing, "the alias points to " + std::to_string(found.size()) + " indices",
                  "remove it from all but the one that lockstep has made"});
@@ -483,7 +504,7 @@ void put_mark_back(ElasticsearchClient& client, const DesiredIndex& desired, con
   }
   IndexMark mark = mark_of_adopted(desired, plan);
   mark.doubt = "its mark was put back";
-  adopt_index(client, desired.alias, mark);
+  adopt_index(client, desired.alias, mark, plan.taken_from);
 }
 
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {
@@ -514,33 +535,34 @@ std::string remedy_of_lost_mark(const std::string& alias) {
          alias + "`, which compares it with its view and puts the mark back";
 }
 
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy) {
-  return marked_index_of(alias, client.indices_of(alias), remedy);
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought) {
+  return marked_index_of(alias, client.indices_of(alias), sought);
 }
 
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
-                            const std::string& remedy) {
-  const IndexState& index = sole(alias, found);
-  const std::optional<IndexMark> mark = mark_with_remedy(index, remedy);
+                            const SoughtIndex& sought) {
+  const IndexState& index = sole(alias, found, sought);
+  const std::optional<IndexMark> mark = mark_with_remedy(index, sought.if_unmarked);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name,
-                 "it has none: lockstep has not made it, or the mapping's _meta was overwritten", remedy});
+                 "it has none: lockstep has not made it, or the mapping's _meta was overwritten",
+                 sought.if_unmarked});
   }
   return {*mark, uuid_of(index)};
 }
 
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
-  return marked_index(client, alias, remedy_of_lost_mark(alias));
+  return marked_index(client, alias, searched_index(alias));
 }
 
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found) {
-  return marked_index_of(alias, found, remedy_of_lost_mark(alias));
+  return marked_index_of(alias, found, searched_index(alias));
 }
 
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
                       Epoch epoch, const SourceMark& source, const std::string& settled) {
   const std::vector<IndexState> found = client.indices_of(alias);
-  const IndexState& index = sole(alias, found);
+  const IndexState& index = sole(alias, found, searched_index(alias));
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark || mark->identity != identity) {
     throw Error({"marking index " + index.name,

@@ -38,7 +38,7 @@ struct IndexPlan {
     kCreate,   ///< `index` with the alias
     kUpdate,   ///< mapping, settings or mark of `index`
     kReindex,  ///< `index` is ours, but the wanted mapping needs a new one
-    kAdopt,    ///< `index` has no owner, and becomes ours (adoption.h)
+    kAdopt,    ///< `index` has no owner, or one that is gone, and becomes ours (adoption.h)
     kRefuse,   ///< the alias or the index is not ours
   };
   Kind kind = Kind::kNothing;
@@ -57,6 +57,9 @@ struct IndexPlan {
   /// title.raw". Empty: none.
   std::string unwritten;
   bool was_cut_off = false;  ///< kAdopt: it was begun for this pipeline
+  /// kAdopt: the identity of the installation that the mark names, another one of the same pipeline. Empty:
+  /// none.
+  std::string taken_from;
 };
 
 /// "nothing", "create", "update", "reindex", "adopt", "refuse".
@@ -113,15 +116,22 @@ struct MarkedIndex {
 /// The remedy if the index behind the searchers' alias has no mark, or no readable one.
 std::string remedy_of_lost_mark(const std::string& alias);
 
-/// Throws Error, with `remedy`, if the alias is missing, points to several indices or to one without a
-/// readable mark.
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy);
+/// How messages call an index of ours that is looked up by an alias, and what they advise.
+struct SoughtIndex {
+  std::string name;
+  std::string if_gone;      ///< the remedy if there is none
+  std::string if_unmarked;  ///< the remedy if it has no mark, or no readable one
+};
+
+/// Throws Error, in the words of `sought`, if the alias is missing, points to several indices or to one
+/// without a readable mark.
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought);
 
 /// The same for the result of ElasticsearchClient::indices_of(alias).
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
-                            const std::string& remedy);
+                            const SoughtIndex& sought);
 
-/// Both with remedy_of_lost_mark(alias).
+/// Both for the searchers' alias: if the index is gone, `apply` makes it.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep {
@@ -96,6 +99,37 @@ TEST_F(ReindexingTest, TheAliasDoesNotMoveToAnIndexWhoseViewCannotBeRead) {
   leader_->standing.pause(*known().beside, "a test");
   EXPECT_TRUE(stays());
   EXPECT_EQ(world_.elasticsearch.index_of("posts"), "posts-000001");
+}
+
+// Reported: after `reindex --back` from a deleted index, metrics kept its series until a restart, and had
+// those of the next index of its name twice.
+TEST_F(ReindexingTest, TheProgressOfAGenerationEndsWithItsReindex) {
+  ASSERT_TRUE(bring_to(ReindexState::kKept));
+  ProgressBoard board;
+  const auto shown = [&] {
+    const ProgressReport report({leader_->pipeline, leader_->source, leader_->bulks, leader_->writer,
+                                 leader_->standing, leader_->jobs, leader_->tail},
+                                leader_->versions.epoch(), board);
+    std::set<std::string> aliases;
+    for (const auto& [id, index] : board.read().indices) aliases.insert(index.alias);
+    return aliases;
+  };
+  board.update([&](ReplicationProgress& progress) {
+    for (const AppliedIndex& index : leader_->pipeline.indices)
+      progress.indices[index.id].alias = index.alias;
+  });
+  EXPECT_EQ(shown().size(), 3u);
+  ASSERT_TRUE(leader_->source.reindexes().want(known().id, ReindexWish::kFinish, Reindexes::Force::kNo));
+  ASSERT_TRUE(fake::eventually([&] { return turn(), leader_->source.reindexes().all().empty(); }));
+  EXPECT_EQ(shown(), (std::set<std::string>{"files", "posts"}));
+}
+
+// Reported: `reindex --finish` of an index that was deleted by hand failed, with "nothing has changed".
+TEST_F(ReindexingTest, AnIndexThatIsDeletedByHandIsNoFailureOfTheOrderToDeleteIt) {
+  ASSERT_TRUE(bring_to(ReindexState::kKept));
+  ASSERT_TRUE(leader_->source.reindexes().want(known().id, ReindexWish::kFinish, Reindexes::Force::kNo));
+  world_.elasticsearch.remove("posts-000001");
+  EXPECT_TRUE(fake::eventually([&] { return turn(), leader_->source.reindexes().all().empty(); }));
 }
 
 }  // namespace

@@ -118,6 +118,26 @@ TEST_F(TargetWatchTest, AnIndexThatIsGoneIsNoticedAlthoughNothingIsWritten) {
   EXPECT_EQ(watching->lost(), std::set<IndexId>{kFiles});
 }
 
+// Reported: `status` advised `lockstep reindex --back` for a deleted index and `lockstep apply`, which
+// refuses that, and called the index by the alias that the leader writes by.
+TEST_F(TargetWatchTest, ALostGenerationIsNamedWithTheRemedyOfItsReindex) {
+  AppliedIndex live = world_.posts();
+  live.written_by = "posts-000002-w1";
+  const SoughtIndex sought = sought_index(live);
+  EXPECT_EQ(sought.name, "posts-000002");
+  EXPECT_EQ(sought.if_gone, remedy_of_lost_generation("posts"));
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  try {
+    (void)marked_index(client, live.target(), sought);
+    FAIL() << "there is no such index";
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("lockstep reindex --back posts"), std::string::npos) << what;
+    EXPECT_EQ(what.find("lockstep apply"), std::string::npos) << what;
+    EXPECT_EQ(what.find("-w1"), std::string::npos) << what;
+  }
+}
+
 TEST_F(TargetWatchTest, AnIndexThatCarriesAnotherPipelinesMarkIsNoticed) {
   const auto watching = watch();
   watching->require_same_targets();

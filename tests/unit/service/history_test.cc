@@ -46,6 +46,14 @@ TEST_F(HistoryTest, ARateIsNotCountedAcrossATimeInWhichAnotherProcessWrote) {
   EXPECT_DOUBLE_EQ(last(kFirstSecond + seconds(3)).documents_per_second.value(), 10);
 }
 
+TEST_F(HistoryTest, ACountThatLosesAnIndexWhichEndedIsNoNegativeRate) {
+  history_.add(kFirstSecond, {{}, 900});
+  history_.add(kFirstSecond + seconds(1), {{}, 100});
+  EXPECT_FALSE(last(kFirstSecond + seconds(1)).documents_per_second);
+  history_.add(kFirstSecond + seconds(2), {{}, 110});
+  EXPECT_DOUBLE_EQ(last(kFirstSecond + seconds(2)).documents_per_second.value(), 10);
+}
+
 TEST_F(HistoryTest, ItForgetsWhatIsOlderThanAnHour) {
   history_.add(kFirstSecond, {seconds(9), 1});
   const WallTime later = kFirstSecond + std::chrono::hours(1) + seconds(1);

@@ -45,6 +45,8 @@ TEST(RateMeterTest, MeasuresOverTheWindow) {
   EXPECT_EQ(rate.per_second(), 100);
   for (int second = 3; second <= 30; ++second) rate.add(start + std::chrono::seconds(second), 300);
   EXPECT_EQ(rate.per_second(), 0) << "what was before the window is forgotten";
+  rate.add(start + 31s, 200);
+  EXPECT_EQ(rate.per_second(), 0) << "an index has ended, and its documents went with it";
 }
 
 }  // namespace

@@ -109,6 +109,15 @@ TEST_F(StandbyWatchTest, TellsHowThePipelineIs) {
   EXPECT_EQ(board_.read().unled, "");
 }
 
+TEST_F(StandbyWatchTest, AnIndexThatThePipelineNoLongerHasEnds) {
+  board_.update([](ReplicationProgress& progress) { progress.indices[IndexId{7}].alias = "posts-000002"; });
+  source_.say(led(seconds(1)));
+  enter(PipelineState::kStandingBy);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().pending; }, seconds(10)));
+  EXPECT_FALSE(board_.read().indices.contains(IndexId{7}));
+}
+
 TEST_F(StandbyWatchTest, TellsWhatTheLeaderWaitsFor) {
   PipelineStatus status = led(seconds(1));
   status.leader->state = "waiting_for_elasticsearch";

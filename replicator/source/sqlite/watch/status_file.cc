@@ -25,15 +25,17 @@ std::int64_t now_ms() {
       .count();
 }
 
-Error failed(const std::string& doing, const std::filesystem::path& file, const std::string& cause) {
-  return Error({doing + " " + file.string(), cause,
-                "only lockstep's leader makes this file: remove the other one", Retry::kLater,
-                Server::kSource});
+constexpr const char* kRemoveTheOther = "only lockstep's leader makes this file: remove the other one";
+
+Error failed(const std::string& doing, const std::filesystem::path& file, const std::string& cause,
+             const std::string& remedy) {
+  return Error({doing + " " + file.string(), cause, remedy, Retry::kLater, Server::kSource});
 }
 
 // The caller has just failed at the file.
 Error failed(const std::string& doing, const std::filesystem::path& file) {
-  return failed(doing, file, std::strerror(errno));
+  const int fault = errno;
+  return failed(doing, file, std::strerror(fault), remedy_of_file_fault(fault));
 }
 
 class Descriptor {
@@ -85,7 +87,7 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
   }
   struct stat found {};
   if (fstat(in.number(), &found) != 0) throw failed("reading", file);
-  if (!S_ISREG(found.st_mode)) throw failed("reading", file, "it is no regular file");
+  if (!S_ISREG(found.st_mode)) throw failed("reading", file, "it is no regular file", kRemoveTheOther);
   std::string text;
   std::array<char, 4096> part{};
   while (true) {
@@ -98,6 +100,26 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+const char* remedy_of_file_fault(int fault) {
+  switch (fault) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free disk space there, or raise the quota";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "grant the user that runs lockstep the rights to this file and its folder";
+    case EEXIST:
+    case EISDIR:
+    case ENOTEMPTY:
+    case ELOOP:
+    case ENXIO:
+      return kRemoveTheOther;
+    default:
+      return "see why the file system refuses it; lockstep tries again";
+  }
+}
 
 // Renamed into place, so that it is never read half-written.
 void write_report(const std::filesystem::path& file, const SqliteReport& report) {

@@ -28,6 +28,9 @@ void write_report(const std::filesystem::path& file, const SqliteReport& report)
 /// None: there is no such file. Throws Error for one that Lockstep has not written.
 std::optional<SqliteReport> read_report(const std::filesystem::path& file);
 
+/// The remedy if the system refuses the file with this errno.
+const char* remedy_of_file_fault(int fault);
+
 /// Removes the file, if any, and a killed leader's unfinished next one. Throws Error.
 void remove_report(const std::filesystem::path& file);
 

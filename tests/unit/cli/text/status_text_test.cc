@@ -358,6 +358,10 @@ TEST(StatusTextTest, AReindexHasALine) {
   status.reindexes[0].reason = "";
   status.reindexes[0].keep = std::chrono::hours(100);
   EXPECT_THAT(status_text("shop", status), HasSubstr("posts-000002 alongside posts-000001 for 4 d 4 h\n"));
+  status.reindexes[0].state = "failed";
+  status.reindexes[0].failure = "posts-000002 was deleted";
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("posts-000002 was deleted; `lockstep reindex --abort posts` ends it\n"));
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {

@@ -296,7 +296,8 @@ TEST(PlanIndex, RefusesWhatIsNotOurs) {
       {"several", {200, R"({"a":{},"b":{}})"}, "several indices: a, b"},
       {"unmarked", existing(desired(), json()), "posts-000003, which lockstep has not made"},
       {"another pipeline's", existing(desired(), of_another_pipeline), "belongs to the pipeline \"crm\""},
-      {"another source's", existing(desired(), of_another_source), "of another source (identity uuid-2)"}};
+      {"another source's", existing(desired(), of_another_source),
+       "or of an earlier installation in this one (identity uuid-2)"}};
   for (const Refusal& refusal : refusals) {
     Script script{{refusal.state}, {}};
     ElasticsearchClient client = client_of(script);
@@ -307,6 +308,45 @@ TEST(PlanIndex, RefusesWhatIsNotOurs) {
     EXPECT_THROW(apply_index_plan(client, desired(), plan), Error);
     EXPECT_EQ(script.requests.size(), 1u) << refusal.what << ": nothing is changed";
   }
+}
+
+// Reported: after `lockstep remove` neither `apply` nor `adopt` took the indices over that it had left.
+TEST(PlanIndex, AdoptsWhatAnEarlierInstallationHasLeftAndRisesAboveItsEpoch) {
+  DesiredIndex adopting = desired();
+  adopting.foreign = DesiredIndex::Foreign::kAdopt;
+  json earlier = mark(desired());
+  earlier["identity"] = "uuid-0";
+  const HttpResponse state = existing(desired(), earlier);
+  for (const std::string& identity :
+       {std::string(), std::string("uuid-1")}) {  // not applied yet, and applied
+    adopting.identity = identity;
+    Script script{{state, simulated(kMapping)}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, adopting);
+    EXPECT_EQ(plan.kind, Kind::kAdopt) << plan.problem;
+    EXPECT_EQ(plan.taken_from, "uuid-0");
+    EXPECT_FALSE(plan.was_cut_off);
+  }
+  Script script{{state, simulated(kMapping), state, kDone, kDone}, {}};
+  ElasticsearchClient client = client_of(script);
+  apply_index_plan(client, adopting, plan_index(client, adopting));
+  const json written = json::parse(script.requests.at(3).body).at("_meta").at("lockstep");
+  EXPECT_EQ(written.at("identity"), "uuid-1");
+  EXPECT_EQ(written.at("epoch"), 4);
+  EXPECT_EQ(written.at("doubt"), "it was taken over from another installation");
+
+  json of_another_pipeline = earlier;
+  of_another_pipeline["pipeline"] = "crm";
+  Script other{{existing(desired(), of_another_pipeline)}, {}};
+  ElasticsearchClient client_of_other = client_of(other);
+  EXPECT_EQ(plan_index(client_of_other, adopting).kind, Kind::kRefuse);
+
+  json of_a_third = earlier;
+  of_a_third["identity"] = "uuid-3";
+  Script meanwhile{{state, simulated(kMapping), existing(desired(), of_a_third)}, {}};
+  ElasticsearchClient client_meanwhile = client_of(meanwhile);
+  const IndexPlan plan = plan_index(client_meanwhile, adopting);
+  EXPECT_THROW(apply_index_plan(client_meanwhile, adopting, plan), Error) << "another one has taken it";
 }
 
 TEST(PlanIndex, AdoptsWhatNobodyHasMarkedAndWhatItWasCutOffIn) {

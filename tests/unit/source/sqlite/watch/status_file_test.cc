@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -82,6 +83,14 @@ TEST_F(StatusFileTest, AFolderInTheWayIsNamed) {
     EXPECT_THAT(error.what(), HasSubstr(fresh_.string()));
     EXPECT_THAT(error.what(), HasSubstr("remove the other one"));
   }
+}
+
+// Reported: with a full disk, the log advised to remove the file.
+TEST_F(StatusFileTest, TheRemedyForAFullDiskIsNotToRemoveTheFile) {
+  EXPECT_THAT(remedy_of_file_fault(ENOSPC), HasSubstr("free disk space"));
+  EXPECT_THAT(remedy_of_file_fault(EDQUOT), HasSubstr("free disk space"));
+  EXPECT_THAT(remedy_of_file_fault(EACCES), HasSubstr("rights"));
+  EXPECT_THAT(remedy_of_file_fault(EEXIST), HasSubstr("remove the other one"));
 }
 
 TEST_F(StatusFileTest, WhoReadsFollowsNoLinkAndWaitsForNoPipe) {
