@@ -24,6 +24,7 @@
 #include "replicator/error_class.h"
 #include "replicator/log/log.h"
 #include "replicator/source/open_source.h"
+#include "replicator/wrong_configuration.h"
 
 namespace lockstep {
 namespace {
@@ -74,6 +75,7 @@ std::vector<std::string> usual_arguments(int argc, const char* const* argv) {
   join_lists(arguments);
   if (arguments.front() == "help") {
     arguments.erase(arguments.begin());
+    if (!arguments.empty() && arguments.front() == "help") arguments.clear();
     arguments.emplace_back("--help");
     put_config_behind_verb(arguments);
   }
@@ -185,7 +187,8 @@ int run_verb(Verb& verb) {
   } catch (const Error& error) {
     const LogField error_field("error", std::string(class_of(error)));
     report(audience, error.what());
-    return code(ExitCode::kFailed);
+    const bool is_wrong_configuration = dynamic_cast<const WrongConfiguration*>(&error) != nullptr;
+    return code(is_wrong_configuration ? ExitCode::kUsage : ExitCode::kFailed);
   } catch (const std::exception& error) {
     const LogField error_field("error", "failed");
     report(audience, error.what());

@@ -12,15 +12,31 @@
 namespace lockstep {
 namespace {
 
-// Names of commands in other programs.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNamesElsewhere{{
+// Names of commands in other programs, and the command lines for them here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNamesElsewhere{{
     {"delete", "remove"},
     {"destroy", "remove"},
     {"diff", "verify"},
+    {"repair", "verify --repair"},
     {"rm", "remove"},
     {"serve", "run"},
     {"start", "run"},
     {"validate", "check"},
+    {"watch", "status --watch"},
+}};
+
+// Options of other programs: the command, the option, the command line for it here.
+struct OptionElsewhere {
+  std::string_view command;
+  std::string_view option;
+  std::string_view here;
+};
+constexpr std::array<OptionElsewhere, 5> kOptionsElsewhere{{
+    {"apply", "--dry-run", "lockstep plan"},
+    {"up", "--dry-run", "lockstep plan"},
+    {"verify", "--fix", "--repair"},
+    {"status", "-w", "--watch"},
+    {"status", "-f", "--watch"},
 }};
 
 std::string names_of(const std::set<CLI::Option*>& options) {
@@ -131,6 +147,8 @@ std::optional<std::string> unknown_command(const Named& named) {
   const std::string& name = *named.unknown;
   if (is_program && (name == "logs" || name == "log"))
     return "unknown command \"" + name + "\"; the service's log is in the journal: journalctl -u lockstep";
+  if (is_program && (name == "stop" || name == "restart"))
+    return "unknown command \"" + name + "\"; systemd runs the service: systemctl " + name + " lockstep";
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(*named.commands.back())) names.push_back(command->get_name());
   std::optional<std::string_view> nearest = nearest_name(name, {names.begin(), names.end()});
@@ -144,8 +162,13 @@ std::optional<std::string> unknown_option(const Commands& named, const Arguments
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (!argument.starts_with('-') || argument == "-" || option_called(named, argument) != nullptr) continue;
-    if (!argument.starts_with("--")) return "unknown option " + argument.substr(0, 2);
-    const std::string name = argument.substr(0, argument.find('='));
+    const std::string name =
+        argument.starts_with("--") ? argument.substr(0, argument.find('=')) : argument.substr(0, 2);
+    for (const OptionElsewhere& each : kOptionsElsewhere) {
+      if (named.back()->get_name() == each.command && name == each.option)
+        return "unknown option " + name + suggestion(each.here, each.here.starts_with('-') ? "" : "`");
+    }
+    if (!argument.starts_with("--")) return "unknown option " + name;
     std::vector<std::string> known;
     for (const CLI::App* command : named) {
       for (const CLI::Option* option : command->get_options()) {

@@ -1,7 +1,9 @@
 #include "replicator/config/config_reader.h"
 
 #include <toml++/toml.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <set>
 
 #include "replicator/config/config_key_text.h"
@@ -155,7 +157,8 @@ class ConfigReader {
       const bool is_section = node.is_table() || node.is_array_of_tables();
       const std::string what =
           is_section ? "unknown section \"" + (path.empty() ? "" : section + ".") + std::string(name) + "\""
-                     : "unknown key \"" + std::string(name) + "\" in " + heading(section);
+                     : "unknown key \"" + std::string(name) + "\" " + (section.empty() ? "at " : "in ") +
+                           heading(section);
       faults_.add(line_of(key), what, remedy_for(name, section, known));
     }
   }
@@ -183,6 +186,13 @@ class ConfigReader {
   ReadConfig read_;
 };
 
+// The package lets the user of the service read its folder, and no other.
+std::string remedy_for_unreadable(const std::filesystem::path& file) {
+  const bool is_denied = ::access(file.c_str(), R_OK) != 0 && errno == EACCES;
+  if (!is_denied || file.parent_path() != "/etc/lockstep") return "";
+  return "run the command as the user lockstep: runuser -u lockstep -- lockstep status; or ";
+}
+
 }  // namespace
 
 int KeyLines::line_of(std::string_view path) const {
@@ -199,7 +209,8 @@ ReadConfig read_config(const std::filesystem::path& file, Faults& faults) {
     throw UsageError("the configuration has an empty name; name a file with -c or in LOCKSTEP_CONFIG");
   const auto content = read_text_file(file, Pipes::kRead);
   if (const auto* fault = std::get_if<TextFault>(&content)) {
-    throw UsageError("the configuration " + fault->what + "; name a file with -c or in LOCKSTEP_CONFIG");
+    throw UsageError("the configuration " + fault->what + "; " + remedy_for_unreadable(file) +
+                     "name a file with -c or in LOCKSTEP_CONFIG");
   }
   try {
     return ConfigReader(file, faults).read(toml::parse(std::get<std::string>(content)));

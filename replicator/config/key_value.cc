@@ -106,13 +106,21 @@ std::variant<KeyValue, TextFault> read_duration(const KeySpec& spec, const toml:
   return KeyValue(*duration);
 }
 
+// `file` is resolved from `text`.
+TextFault of_configuration(TextFault fault, const std::string& text, const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::path(text).is_relative() && !std::filesystem::exists(file, error) && !error)
+    fault.remedy = "check the path; a relative path starts at the folder of the configuration file";
+  return fault;
+}
+
 std::variant<KeyValue, TextFault> read_file(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder) {
   const auto text = node.value_exact<std::string>();
   if (!text || text->empty()) return wrong_type(spec, "the path of a file");
   const std::filesystem::path file = resolved(*text, folder);
   const auto content = read_text_file(file);
-  if (const auto* fault = std::get_if<TextFault>(&content)) return *fault;
+  if (const auto* fault = std::get_if<TextFault>(&content)) return of_configuration(*fault, *text, file);
   return KeyValue(file);
 }
 
@@ -167,8 +175,12 @@ std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml:
   const auto text = node.value_exact<std::string>();
   if (!text || text->empty()) return TextFault{"\"" + key + "\" must be a text", "write " + key + " = \"…\""};
   switch (form.kind) {
-    case SecretForm::Kind::kFile:
-      return secret_from_file(resolved(*text, config_file.parent_path()));
+    case SecretForm::Kind::kFile: {
+      const std::filesystem::path file = resolved(*text, config_file.parent_path());
+      const auto secret = secret_from_file(file);
+      if (const auto* fault = std::get_if<TextFault>(&secret)) return of_configuration(*fault, *text, file);
+      return secret;
+    }
     case SecretForm::Kind::kEnvironment:
       return secret_from_environment(*text);
     case SecretForm::Kind::kValue:

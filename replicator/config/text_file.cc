@@ -18,7 +18,8 @@ TextFault unreadable(const std::filesystem::path& file, int number) {
     return {what, "let user " + std::to_string(::geteuid()) + " read it and enter its folders"};
   }
   if (error == std::errc::no_such_file_or_directory) {
-    return {what, "check the path; a relative path starts at the folder of the configuration file"};
+    return {what, std::string("check the path") +
+                      (file.is_relative() ? "; a relative path starts at the working folder" : "")};
   }
   return {what, "check the path"};
 }

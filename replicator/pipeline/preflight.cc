@@ -11,6 +11,7 @@
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/exposure.h"
+#include "replicator/wrong_configuration.h"
 
 namespace lockstep {
 namespace {
@@ -20,7 +21,12 @@ using Severity = Finding::Severity;
 
 Finding of_error(const std::string& place, const Error& error) {
   const Error::Parts& parts = error.parts();
-  return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy, Cause::kServer};
+  const bool is_wrong_configuration = dynamic_cast<const WrongConfiguration*>(&error) != nullptr;
+  // A server that is away answers no question, whichever it is.
+  if (parts.server == Server::kElasticsearch && error.retryable())
+    return {Severity::kError, place, parts.cause, parts.remedy, Cause::kServer};
+  return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy,
+          is_wrong_configuration ? Cause::kDefinition : Cause::kServer};
 }
 
 std::string place_of(const Config& config, const IndexConfig& index) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 std::string line(const std::string& kind, std::int64_t count) {
   return kind + ": " +
          (count == 1 ? "a document was refused and kept as a dead letter"
-                     : std::to_string(count) + " documents were refused and kept as dead letters") +
+                     : grouped(count) + " documents were refused and kept as dead letters") +
          "; see `lockstep dead-letters list`";
 }
 

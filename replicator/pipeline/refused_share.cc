@@ -6,6 +6,7 @@
 #include "replicator/error.h"
 #include "replicator/one_line.h"
 #include "replicator/pipeline/own_refusals.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 
@@ -48,9 +49,9 @@ void RefusedShare::judge(IndexId index, const Window& window) const {
                           : window.own == window.refused ? "lockstep refuses "
                                                          : "lockstep and Elasticsearch refuse ";
   throw Error({"writing into index " + aliases_.at(index),
-               "of its last " + std::to_string(window.documents) + " documents " + who +
-                   std::to_string(window.refused) + ", more than replication.max_refused_share = " +
-                   nlohmann::json(most_).dump() + "; the first: " + window.first,
+               "of its last " + grouped(window.documents) + " documents " + who + grouped(window.refused) +
+                   ", more than replication.max_refused_share = " + nlohmann::json(most_).dump() +
+                   "; the first: " + window.first,
                std::string(window.own == window.refused ? "fix the view or the configuration"
                                                         : "fix the mapping or the view") +
                    " and start again: nothing is lost, the checkpoint has not passed "

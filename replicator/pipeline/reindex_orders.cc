@@ -89,8 +89,12 @@ std::vector<Reindex> reindexes_for(Reindexes& reindexes, ReindexWish wish,
     throw UsageError("the reindex of " + reindex.alias + " is in the state " +
                      std::string(name_of(reindex.state)) + ": " + way_out(reindex));
   }
-  if (asked.empty() || (!aliases.empty() && asked.size() < aliases.size()))
-    throw UsageError("there is no such reindex; see `lockstep status`");
+  for (const std::string& alias : aliases) {
+    const bool is_found =
+        std::ranges::any_of(asked, [&](const Reindex& reindex) { return reindex.alias == alias; });
+    if (!is_found) throw UsageError("there is no reindex of " + alias + "; see `lockstep status`");
+  }
+  if (asked.empty()) throw UsageError("there is no reindex that fits; see `lockstep status`");
   return asked;
 }
 

@@ -388,8 +388,8 @@ std::string Reindexing::too_many_refused(const DeadLetterFilter& its, std::int64
       parts_.config.replication.max_refused_share * static_cast<double>(documents))
     return "";
   const std::vector<StoredDeadLetter> first = parts_.source.dead_letters().find(its, std::nullopt, 1);
-  std::string failure = "of the first " + std::to_string(documents) + " documents the new index refuses " +
-                        std::to_string(refused) + " or changes them, more than replication.max_refused_share";
+  std::string failure = "of the first " + grouped(documents) + " documents the new index refuses " +
+                        grouped(refused) + " or changes them, more than replication.max_refused_share";
   if (!first.empty())
     failure += "; one of them: " + first.front().letter.error_type + ": " + first.front().letter.reason;
   return failure;

@@ -17,17 +17,24 @@ std::string reachable(std::string host) {
   return host == "::" ? "::1" : host;
 }
 
+std::string trouble(const std::string& listen, httplib::Error error) {
+  if (error == httplib::Error::Connection) return "nothing listens on " + listen;
+  return "the process that listens on " + listen + " does not answer within " +
+         std::to_string(kPatienceSeconds) + " s as `lockstep run` does";
+}
+
 }  // namespace
 
-ProbeAnswer ask_health(const std::string& listen, const std::string& path) {
+ProbeAnswer ask_health(const std::string& listen, const std::string& path, const std::string& config_file) {
   const std::size_t colon = listen.rfind(':');
   httplib::Client client(reachable(listen.substr(0, colon)), std::stoi(listen.substr(colon + 1)));
   client.set_connection_timeout(kPatienceSeconds);
   client.set_read_timeout(kPatienceSeconds);
   const httplib::Result reply = client.Get(path.c_str());
   if (!reply) {
-    throw Error({"asking http://" + listen + path, httplib::to_string(reply.error()),
-                 "`lockstep run` with this configuration has to run on this machine"});
+    throw Error(
+        {"asking http://" + listen + path, trouble(listen, reply.error()),
+         "start `lockstep run" + (config_file.empty() ? "" : " -c " + config_file) + "` on this machine"});
   }
   std::string text = reply->body;
   while (text.ends_with('\n')) text.pop_back();

@@ -13,8 +13,9 @@ struct ProbeAnswer {
   std::string text;  ///< the service's answer, in one line
 };
 
-/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error if nothing
-/// answers within two seconds.
-ProbeAnswer ask_health(const std::string& listen, const std::string& path);
+/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz"; `config_file` is for the
+/// remedy. Throws Error if nothing answers within two seconds.
+ProbeAnswer ask_health(const std::string& listen, const std::string& path,
+                       const std::string& config_file = "");
 
 }  // namespace lockstep

@@ -128,8 +128,8 @@ class HttpEndpoint::Impl {
     if (port_ != 0) return;
     if (errno == EADDRINUSE) {
       throw UsageError("serving HTTP on " + listen +
-                       ": another process listens there; give [http] listen of " +
-                       "each process on this host a port of its own");
+                       ": another process listens there; give each process on this host its own port in "
+                       "[http] listen");
     }
     throw Error({"serving HTTP on " + listen, errno == 0 ? "no such address" : std::strerror(errno),
                  "let [http] listen name a free address of this machine"});

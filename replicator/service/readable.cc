@@ -20,6 +20,19 @@ std::string readable(std::chrono::microseconds duration) {
   return fmt::format("{} d {} h", seconds / 86'400, seconds / 3'600 % 24);
 }
 
+std::string readable_left(std::chrono::milliseconds left) {
+  using namespace std::chrono;
+  if (left < minutes(1)) return std::to_string(ceil<seconds>(left).count()) + " s";
+  // Up to the second unit, whose zero is left out.
+  const auto two = [](std::int64_t number, std::int64_t in_one, const char* unit, const char* below) {
+    const std::string text = std::to_string(number / in_one) + " " + unit;
+    return number % in_one == 0 ? text : text + " " + std::to_string(number % in_one) + " " + below;
+  };
+  if (left <= hours(1) - minutes(1)) return two(ceil<seconds>(left).count(), 60, "min", "s");
+  if (left <= days(1) - hours(1)) return two(ceil<minutes>(left).count(), 60, "h", "min");
+  return two(ceil<hours>(left).count(), 24, "d", "h");
+}
+
 std::string readable_size(std::int64_t bytes) {
   if (bytes < 1'024) return fmt::format("{} B", bytes);
   double size = static_cast<double>(bytes);

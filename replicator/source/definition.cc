@@ -8,7 +8,7 @@ namespace lockstep {
 
 std::string place_in(const Config& config, int line) {
   return config.file.empty() ? "line " + std::to_string(line)
-                             : config.file.filename().string() + ":" + std::to_string(line);
+                             : config.file.string() + ":" + std::to_string(line);
 }
 
 std::string to_line(const Finding& finding) {

@@ -110,7 +110,11 @@ TEST_F(AdoptVerb, DocumentsThatTheViewDoesNotHaveGoOnlyWhenAsked) {
   EXPECT_THAT(refused.out, HasSubstr("surplus\t\"99\"\n"));
   EXPECT_THAT(refused.err, HasSubstr("--delete-surplus"));
   EXPECT_THAT(mapping(), Not(HasSubstr("_meta")));
-  EXPECT_EQ(adopt({"--delete-surplus"}).exit_code, 0);
+  const Completed unasked = adopt({"--delete-surplus"});
+  EXPECT_EQ(unasked.exit_code, 2) << "it deletes, and there is no terminal to ask on";
+  EXPECT_THAT(unasked.err, HasSubstr("give --yes"));
+  EXPECT_THAT(mapping(), Not(HasSubstr("_meta")));
+  EXPECT_EQ(adopt({"--delete-surplus", "--yes"}).exit_code, 0);
   EXPECT_EQ(posts_.count(), 21) << "the service deletes it";
   expect_equal_after_a_run();
   EXPECT_EQ(posts_.count(), 20);
@@ -363,7 +367,7 @@ TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   posts_.server().expect("POST", "/" + legacy() + "/_doc?refresh=true",
                          R"({"title": "under an id of its own"})");
   let_alias_stand_for(legacy());
-  EXPECT_THAT(adopt({"--delete-surplus"}).err, HasSubstr("they are made in another way"));
+  EXPECT_THAT(adopt({"--delete-surplus", "--yes"}).err, HasSubstr("they are made in another way"));
 }
 
 }  // namespace

@@ -236,6 +236,15 @@ TEST(CurlTransport, ARefusedConnectionSentNothingAlsoAfterAGoodOne) {
   EXPECT_THAT(error.what(), HasSubstr(url));
 }
 
+TEST(CurlTransport, ARefusedConnectionNamesElasticsearchAndTheRemedy) {
+  const std::string url = unused_url();
+  const TransportError error =
+      failure_of(*make_transport_factory(config_of({url}))(), request_of("GET", "/"));
+  EXPECT_STREQ(error.what(), ("Elasticsearch does not answer at " + url +
+                              ": connection refused; start it, or correct [elasticsearch] urls")
+                                 .c_str());
+}
+
 TEST(CurlTransport, ARequestThatNobodyTookGoesToTheNextServer) {
   RecordingServer server;
   const auto transport = make_transport_factory(config_of({unused_url(), unused_url(), server.url()}))();

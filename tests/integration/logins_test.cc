@@ -40,7 +40,8 @@ TEST_F(Logins, ARoleThatMayNotLogInIsRefusedForGood) {
   EXPECT_THAT(error.what(), HasSubstr("connecting to the source: PostgreSQL refuses the role " + role_ +
                                       " in the database " + database_.name() + ": role \"" + role_ +
                                       "\" is not permitted to log in (SQLSTATE 28000, server "));
-  EXPECT_THAT(error.what(), HasSubstr("); let the role log in"));
+  EXPECT_THAT(error.what(),
+              HasSubstr("); create the role, or correct the user in source.url; or let it log in"));
 }
 
 TEST_F(Logins, ADatabaseThatIsNotThereIsRefusedForGood) {

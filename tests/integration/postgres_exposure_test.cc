@@ -8,6 +8,7 @@
 namespace lockstep {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class PostgresExposureTest : public ::testing::Test {
@@ -49,7 +50,8 @@ TEST_F(PostgresExposureTest, AConnectionThatVerifiesNobodyIsNamed) {
 
 TEST_F(PostgresExposureTest, ASuperuserIsNamed) {
   EXPECT_THAT(warnings("", "postgresql://postgres@localhost/shop"),
-              HasSubstr("role postgres: it is a superuser, and lockstep needs none"));
+              AllOf(HasSubstr("role postgres is a superuser, which is fine for a first try"),
+                    HasSubstr("`lockstep plan --role NAME` prints its grants")));
 }
 
 }  // namespace

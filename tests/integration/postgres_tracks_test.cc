@@ -319,11 +319,10 @@ TEST_F(TracksTest, FaultsAreToldAllAtOnce) {
   defined_.add_index("s.nowhere", {});
   defined_.add_index("not a name", {});
   const std::string faults = defined_.faults();
-  EXPECT_THAT(
-      faults,
-      HasSubstr("test.toml:11: table orders: there is no orders (names are written with their schema); did "
-                "you mean s.orders?"));
-  EXPECT_THAT(faults, HasSubstr("test.toml:12: table s.ordrs: there is no s.ordrs; did you mean s.orders?"));
+  EXPECT_THAT(faults,
+              HasSubstr("test.toml:11: there is no table \"orders\"; write it with its schema, for example "
+                        "s.orders"));
+  EXPECT_THAT(faults, HasSubstr("test.toml:12: there is no table \"s.ordrs\"; did you mean s.orders?"));
   EXPECT_THAT(
       faults,
       HasSubstr("test.toml:13: s.w is a view; only tables can be tracked; track the tables that it reads"));
@@ -334,7 +333,7 @@ TEST_F(TracksTest, FaultsAreToldAllAtOnce) {
   EXPECT_THAT(faults, HasSubstr("test.toml:20: view s.no_id has no column _id"));
   EXPECT_THAT(faults, HasSubstr("test.toml:30: s.m is a materialized view, not a view"));
   EXPECT_THAT(faults, HasSubstr("test.toml:40: s.users is a table, not a view; create a view over it"));
-  EXPECT_THAT(faults, HasSubstr("test.toml:50: view s.nowhere: there is no s.nowhere"));
+  EXPECT_THAT(faults, HasSubstr("test.toml:50: there is no view \"s.nowhere\""));
   EXPECT_THAT(faults, HasSubstr("test.toml:60: view not a name"));
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -132,6 +133,28 @@ struct DatabaseName {
   }
 };
 TYPED_TEST_SUITE(ReindexRefusals, Databases, DatabaseName);
+
+TYPED_TEST(ReindexRefusals, AWishThatNoProcessCanCarryOutIsStoredAndEndsTheCommand) {
+  this->follow();
+  this->database_.execute("update posts set title = '17' where id <= 15");
+  this->pipeline_->set_mapping("refusals", mapping_of_title("integer"));
+  const auto reindex = this->begin_reindex();
+  EXPECT_TRUE(this->says(*reindex, " has are refused"));
+  reindex->signal(SIGINT);
+  EXPECT_EQ(reindex->wait(kPatience), 1);
+  EXPECT_THAT(reindex->err(), HasSubstr("or take it back with --abort"));
+  this->program_->signal(SIGTERM);
+  EXPECT_EQ(this->program_->wait(kPatience), 0);
+  const Completed abort = this->pipeline_->lockstep("reindex", {"--abort"});
+  EXPECT_EQ(abort.exit_code, 0) << abort.err;
+  EXPECT_THAT(abort.out, HasSubstr("the request is stored, and takes effect when `lockstep run` leads"));
+  EXPECT_THAT(abort.err, testing::Not(HasSubstr("wanted: abort")));
+  this->program_ = this->pipeline_->start();
+  const std::string reindexes = "select count(*) from " + TypeParam::own("reindex");
+  EXPECT_TRUE(wait_until([&] { return this->database_.number(reindexes) == 0; }, kPatience));
+  this->expect_equal();
+  this->expect_nothing_left(1);
+}
 
 TYPED_TEST(ReindexRefusals, AMappingThatRefusesDocumentsIsNotSwappedIn) {
   this->follow();

@@ -25,9 +25,13 @@ void DeadLetterOptions::add_all_to(Options options) {
   options.flag("--all", all_, "All of them; required if no other option selects some");
 }
 
+bool DeadLetterOptions::choose_some() const {
+  return !ids_.empty() || !aliases_.empty() || !error_.empty() || since_ || until_;
+}
+
 void DeadLetterOptions::require_choice(const std::string& command) const {
   if (all_ && !ids_.empty()) throw UsageError("--all excludes ids");
-  if (all_ || !ids_.empty() || !aliases_.empty() || !error_.empty() || since_ || until_) return;
+  if (all_ || choose_some()) return;
   throw UsageError(command +
                    " needs ids, --index, --error, --since or --until; --all means all dead letters");
 }

@@ -20,7 +20,8 @@ class DeadLetterOptions {
   /// Adds --all, for commands that do more than read.
   void add_all_to(Options options);
 
-  bool name_ids() const { return !ids_.empty(); }
+  /// Whether the options choose some, not all of them.
+  bool choose_some() const;
 
   /// Throws UsageError unless the options choose dead letters, or all of them. `command` is for the message.
   void require_choice(const std::string& command) const;

@@ -1,4 +1,4 @@
-// Durations on the command line: "500ms", "30s", "5m".
+// Durations on the command line: "500ms", "30s", "5m"; a number without a unit is seconds.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ std::chrono::milliseconds duration_of(const std::string& option, const std::stri
 /// Adds --wait for locks to a command.
 Option add_wait(Options options, std::string& text);
 
-/// The same for --wait, which may also be "forever", or a number of seconds.
+/// The same for --wait, which may also be "forever".
 std::chrono::milliseconds wait_of(const std::string& text);
 
 }  // namespace lockstep

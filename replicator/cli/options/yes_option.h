@@ -10,11 +10,13 @@ namespace lockstep {
 class YesOption {
  public:
   enum class WithoutTerminal {
-    kNoQuestion,  ///< the answer is yes
-    kRefuse,      ///< for deletions: --yes is needed
+    kNoQuestion,      ///< the answer is yes
+    kRefuse,          ///< for deletions: --yes is needed
+    kRefuseDeletion,  ///< --yes is needed with the option that deletes, and otherwise the answer is yes
   };
 
-  /// `what` is the part of the command that it is for: "--finish: "; empty: all of it.
+  /// `what` is the part of the command that it is for: "With --finish: "; empty: all of it. With
+  /// kRefuseDeletion it is the option that deletes.
   void add_to(Options options, WithoutTerminal without, const std::string& what = "");
 
   /// Throws UsageError if the command needs an answer, and there is neither --yes nor a terminal to ask on.

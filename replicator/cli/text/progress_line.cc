@@ -38,6 +38,12 @@ std::string fitting(std::string line, int columns) {
   return line;
 }
 
+int rows_of(const std::string& line, int columns) {
+  const auto characters = static_cast<int>(
+      std::count_if(line.begin(), line.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return columns < 1 ? 1 : std::max(1, (characters + columns - 1) / columns);
+}
+
 int terminal_columns() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -48,20 +54,25 @@ bool ProgressLine::due() const {
   return !shown_at_ || now - *shown_at_ >= (shows_progress() ? kRedraw : kPrintInterval);
 }
 
-void ProgressLine::show(const std::string& line) {
+void ProgressLine::show(const std::string& line, TooLong too_long) {
   const bool first = !shown_at_;
   shown_at_ = std::chrono::steady_clock::now();
   if (shows_progress()) {
-    std::cerr << kClearLine << fitting(line, terminal_columns()) << std::flush;
-    drawn_ = true;
-  } else if (!first) {  // work that ends soon needs no line
+    const int columns = terminal_columns();
+    clear();
+    const std::string drawn = too_long == TooLong::kCut ? fitting(line, columns) : line;
+    drawn_rows_ = rows_of(drawn, columns);
+    std::cerr << kClearLine << drawn << std::flush;
+  } else if (!first && printed_ != line) {  // work that ends soon needs no line
+    printed_ = line;
     std::cerr << line << '\n';
   }
 }
 
 void ProgressLine::clear() {
-  if (drawn_) std::cerr << kClearLine << std::flush;
-  drawn_ = false;
+  if (drawn_rows_ > 1) std::cerr << "\r\033[" << drawn_rows_ - 1 << "A\033[J";  // up, and all below
+  if (drawn_rows_ > 0) std::cerr << kClearLine << std::flush;
+  drawn_rows_ = 0;
 }
 
 }  // namespace lockstep

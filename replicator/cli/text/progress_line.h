@@ -19,6 +19,9 @@ inline constexpr const char* kClearLine = "\r\033[K";
 /// Cuts `line` so that it fits a terminal of this width.
 std::string fitting(std::string line, int columns);
 
+/// The rows that `line` takes on a terminal of this width.
+int rows_of(const std::string& line, int columns);
+
 /// The width of the terminal at standard error.
 int terminal_columns();
 
@@ -30,15 +33,23 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  /// For a line that is longer than the terminal is wide.
+  enum class TooLong {
+    kCut,
+    kWrapped,  ///< for sentences, whose end is the remedy
+  };
+
   /// Whether it is time for another line. Ask first if the line is expensive to make.
   bool due() const;
-  void show(const std::string& line);
+  /// Elsewhere than on a terminal, an unchanged line is not printed again.
+  void show(const std::string& line, TooLong too_long = TooLong::kCut);
   /// Call this before any other output to the terminal.
   void clear();
 
  private:
   std::optional<SteadyTime> shown_at_;
-  bool drawn_ = false;
+  int drawn_rows_ = 0;
+  std::string printed_;
 };
 
 }  // namespace lockstep

@@ -128,8 +128,8 @@ std::string forecast_text(const ReindexForecast& forecast) {
   if (!forecast.other_aliases.empty()) text += "\n  " + other_aliases_text(forecast.other_aliases);
   text += '\n' + time_text(forecast) + room_text(forecast) + "  then the alias moves, and " + forecast.index +
           " is ";
-  text +=
-      forecast.keep.count() > 0 ? "followed for " + readable(forecast.keep) + ", then deleted" : "deleted";
+  text += forecast.keep.count() > 0 ? "followed for " + readable_left(forecast.keep) + ", then deleted"
+                                    : "deleted";
   return text + '\n';
 }
 

@@ -114,12 +114,22 @@ Json reindex_json(const ReindexStatus& reindex) {
           {"max_rate", reindex.max_rate ? Json(*reindex.max_rate) : Json(nullptr)}};
 }
 
+// "2026-01-31T12:00:00.408953+00:00" as the other times: "2026-01-31T12:00:00Z".
+std::string to_the_second(std::string time) {
+  constexpr std::string_view kUtc = "+00:00";
+  if (time.ends_with(kUtc)) time.replace(time.size() - kUtc.size(), kUtc.size(), "Z");
+  if (const std::size_t point = time.find('.'); point != std::string::npos)
+    time.erase(point, time.find_first_not_of("0123456789", point + 1) - point);
+  return time;
+}
+
 std::string lead_text(const LeadHolder& holder) {
   if (holder.user.empty()) {
-    return fmt::format("process {}{}", holder.pid, holder.since.empty() ? "" : ", since " + holder.since);
+    return fmt::format("process {}{}", holder.pid,
+                       holder.since.empty() ? "" : ", since " + to_the_second(holder.since));
   }
   return fmt::format("session {} of {} ({}){}", holder.pid, holder.user, holder.application,
-                     holder.since.empty() ? "" : ", connected " + holder.since);
+                     holder.since.empty() ? "" : ", connected " + to_the_second(holder.since));
 }
 
 // Neither a job's reason nor a due list's shows what keeps it waiting now.
@@ -199,7 +209,7 @@ std::string lag_text(const PipelineStatus& status) {
 std::string reindex_text(const ReindexStatus& reindex) {
   std::string text = "of " + reindex.alias + ": " + reindex.state;
   if (!reindex.beside.empty()) text += ", " + reindex.beside + " alongside " + reindex.live;
-  if (reindex.state == name_of(ReindexState::kKept)) text += " for " + readable(reindex.keep);
+  if (reindex.state == name_of(ReindexState::kKept)) text += " for " + readable_left(reindex.keep);
   const bool is_limited = reindex.state == name_of(ReindexState::kCreating) ||
                           reindex.state == name_of(ReindexState::kFilling) ||
                           reindex.state == name_of(ReindexState::kComparing);
@@ -301,7 +311,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   if (status->leader) {
     line(is_running(*status) ? "leader" : "last leader",
          fmt::format("{}, process {}, since {}, epoch {}", status->leader->host, status->leader->pid,
-                     status->leader->started_at, status->epoch.value));
+                     to_the_second(status->leader->started_at), status->epoch.value));
   }
   const std::vector<std::string> warnings = warnings_of(*status);
   for (const LeadHolder& holder : status->lead) {

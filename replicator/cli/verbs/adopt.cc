@@ -67,11 +67,13 @@ class Adopt final : public Verb {
     options.flag("--dry-run", dry_run_, "Compare the documents, print the effects, and change nothing");
     options.flag("--delete-surplus", delete_surplus_, "Delete the documents that the view does not have");
     options.flag("--list", list_, "Print a line for each document that differs");
-    yes_.add_to(options, YesOption::WithoutTerminal::kNoQuestion);
+    yes_.add_to(options, YesOption::WithoutTerminal::kRefuseDeletion, "--delete-surplus");
   }
 
   ExitCode run() override {
     const Config config = pipeline_.load();
+    if (delete_surplus_ && !dry_run_)
+      yes_.require_answer("adopt --delete-surplus asks before it deletes documents");
     for (const std::string& alias : aliases_) require_configured(config, alias);
     BothSides sides(config, {aliases_.begin(), aliases_.end()});
     const DeploymentPlan plan = sides.deployment.plan();

@@ -79,7 +79,9 @@ class DeadLetters final : public Verb {
   }
 
   ExitCode show() {
-    if (!options_.name_ids()) throw UsageError("show needs the id of a document; `list` prints ids");
+    if (!options_.choose_some())
+      throw UsageError(
+          "show needs ids, --index, --error, --since or --until; `list` prints all dead letters");
     bool shown = false;
     for_each_page(source_->dead_letters(), filter_, [&](const DeadLetterPage& page) {
       for (const StoredDeadLetter& stored : page) {

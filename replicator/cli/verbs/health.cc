@@ -27,7 +27,8 @@ class HealthVerb final : public Verb {
           config.file.string() +
           ": [http] listen has no value, so the service does not answer; set listen = \"127.0.0.1:9464\"");
     }
-    const ProbeAnswer answer = ask_health(config.http.listen, ready_ ? "/readyz" : "/healthz");
+    const ProbeAnswer answer =
+        ask_health(config.http.listen, ready_ ? "/readyz" : "/healthz", config.file.string());
     std::cout << answer.text << '\n';
     return answer.verdict == Verdict::kGood ? ExitCode::kDone : ExitCode::kFailed;
   }

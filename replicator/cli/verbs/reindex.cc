@@ -62,8 +62,10 @@ class ReindexVerb final : public Verb {
     pipeline_.add_owner_to(options);
     options.option("ALIAS", aliases_,
                    "The indices; default: those whose mapping file or view needs a new one");
-    add_duration(options, "--keep", keep_,
-                 "How long the other index is followed afterwards, so that --back loses nothing");
+    add_duration(
+        options, "--keep", keep_,
+        "How long the other index is followed afterwards, so that --back loses nothing; a number alone is "
+        "seconds");
     const Option max_rate = options
                                 .option("--max-rate", max_rate_text_,
                                         "Documents a second that are written or compared at most; 0: no "
@@ -157,9 +159,9 @@ class ReindexVerb final : public Verb {
           << "nothing to do: no mapping file and no view needs a new index; name an alias to reindex it "
              "anyway\n";
     if (before.empty() || dry_run_) return ExitCode::kDone;
-    ReindexWatch watch(config);
+    ReindexWatch watch(config, ReindexWatch::Of::kNew);
     for (const auto& [alias, index] : before) {
-      const std::optional<ReindexStatus> ended = watch.until(alias, [](const ReindexStatus& reindex) {
+      const ReindexWatch::End ended = watch.until(alias, [](const ReindexStatus& reindex) {
         return reindex.state == name_of(ReindexState::kKept) && reindex.keep.count() > 0;
       });
       report(elasticsearch, alias, index, ended);
@@ -231,11 +233,11 @@ class ReindexVerb final : public Verb {
   }
 
   static void report(ElasticsearchClient& elasticsearch, const std::string& alias, const std::string& before,
-                     const std::optional<ReindexStatus>& ended) {
-    if (ended) {
-      std::cout << alias << " points to " << ended->live << "; " << ended->beside << " is followed for "
-                << readable(ended->keep) << ": `lockstep reindex --back " << alias
-                << "` moves the alias back\n";
+                     const ReindexWatch::End& ended) {
+    if (ended.kind == ReindexWatch::End::Kind::kSo) {
+      std::cout << alias << " points to " << ended.status.live << "; " << ended.status.beside
+                << " is followed for " << readable_left(ended.status.keep) << ": `lockstep reindex --back "
+                << alias << "` moves the alias back\n";
       return;
     }
     const std::vector<IndexState> at = elasticsearch.indices_of(alias);
@@ -253,7 +255,7 @@ class ReindexVerb final : public Verb {
                                        : ReindexWish::kAbort;
     const std::vector<Reindex> asked = reindexes_for(reindexes, wish, aliases_);
     if (finish_ && !confirm_deletion(asked)) return ExitCode::kFailed;
-    ReindexWatch watch(config);
+    ReindexWatch watch(config, ReindexWatch::Of::kWish);
     log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
     bool has_own_definition = false;
     for (const Reindex& reindex : asked) {
@@ -261,15 +263,23 @@ class ReindexVerb final : public Verb {
       reindexes.want(reindex.id, wish, force());
     }
     for (const Reindex& reindex : asked) {
-      const std::optional<ReindexStatus> ended = watch.until(
+      const ReindexWatch::End ended = watch.until(
           reindex.alias, [&](const ReindexStatus& now) { return back_ && now.live != reindex.live_name; });
-      if (ended) {
-        std::cout << reindex.alias << " points to " << ended->live;
-        if (ended->state == name_of(ReindexState::kKept))
-          std::cout << "; " << ended->beside << " is followed for " << readable(ended->keep);
-        std::cout << '\n';
-      } else {
-        std::cout << "the reindex of " << reindex.alias << " is over\n";
+      switch (ended.kind) {
+        case ReindexWatch::End::Kind::kUnled:
+          std::cout << "the request is stored, and takes effect when `lockstep run` leads the pipeline: "
+                    << ended.reason << '\n';
+          return ExitCode::kDone;
+        case ReindexWatch::End::Kind::kOver:
+          std::cout << "the reindex of " << reindex.alias << " is over\n";
+          break;
+        case ReindexWatch::End::Kind::kSo:
+          std::cout << reindex.alias << " points to " << ended.status.live;
+          if (ended.status.state == name_of(ReindexState::kKept))
+            std::cout << "; " << ended.status.beside << " is followed for "
+                      << readable_left(ended.status.keep);
+          std::cout << '\n';
+          break;
       }
     }
     if (has_own_definition && !back_) drop_unneeded(config);

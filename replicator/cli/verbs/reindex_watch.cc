@@ -7,6 +7,7 @@
 #include "replicator/cli/text/status_text.h"
 #include "replicator/error.h"
 #include "replicator/pause.h"
+#include "replicator/service/leader_report.h"
 #include "replicator/service/no_leader_reason.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/reindexes.h"
@@ -20,10 +21,10 @@ constexpr std::chrono::seconds kReloading{
 
 }  // namespace
 
-ReindexWatch::ReindexWatch(const Config& config) : status_(open_status_reader(config)) {}
+ReindexWatch::ReindexWatch(const Config& config, Of of) : of_(of), status_(open_status_reader(config)) {}
 
-std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
-                                                 const std::function<bool(const ReindexStatus&)>& is_so) {
+ReindexWatch::End ReindexWatch::until(const std::string& alias,
+                                      const std::function<bool(const ReindexStatus&)>& is_so) {
   while (!signals_.token().stop_requested()) {
     const std::optional<PipelineStatus> status = read(alias);
     if (!status) throw Error({"watching the reindex of " + alias, "the pipeline is no longer applied"});
@@ -31,11 +32,11 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
                                     [&](const ReindexStatus& each) { return each.alias == alias; });
     if (found == status->reindexes.end()) {
       line_.clear();
-      return std::nullopt;
+      return {End::Kind::kOver};
     }
     if (is_so(*found)) {
       line_.clear();
-      return *found;
+      return {End::Kind::kSo, *found};
     }
     if (found->state == name_of(ReindexState::kFailed) && found->wanted.empty())
       throw Error(
@@ -46,12 +47,18 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
     if (!status->lead.empty()) unled_since_.reset();
     if (status->lead.empty() && !unled_since_) unled_since_ = now;
     const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
+    if (is_unled && of_ == Of::kWish && !is_running(*status)) {
+      line_.clear();
+      return {End::Kind::kUnled, {}, no_leader_reason(status)};
+    }
     if (is_unled) tell(told_unled_, "it continues when there is a leader: " + no_leader_reason(status));
     show(*found, *status);
     pause(kPollReindex, signals_.token());
   }
   throw Error({"watching the reindex of " + alias, "interrupted",
-               "the service continues it: see `lockstep status`, or take it back with --abort"});
+               of_ == Of::kNew
+                   ? "the service continues it: see `lockstep status`, or take it back with --abort"
+                   : "the request is stored, and the service carries it out: see `lockstep status`"});
 }
 
 std::optional<PipelineStatus> ReindexWatch::read(const std::string& alias) {

@@ -17,12 +17,24 @@ namespace lockstep {
 
 class ReindexWatch {
  public:
-  explicit ReindexWatch(const Config& config);
+  /// What is watched: for a pipeline that no process leads, and for the advice after a signal.
+  enum class Of {
+    kNew,   ///< a reindex: waits for a leader
+    kWish,  ///< a wish for one that exists, which is stored: without any process there is nothing to watch
+  };
 
-  /// Until the reindex of the alias is so; returns its status then. None: it is over, and nothing is left of
-  /// it. Throws Error if it fails, or if a signal ends the watching.
-  std::optional<ReindexStatus> until(const std::string& alias,
-                                     const std::function<bool(const ReindexStatus&)>& is_so);
+  /// How the watching ends.
+  struct End {
+    enum class Kind { kSo, kOver, kUnled } kind = Kind::kSo;
+    ReindexStatus status = {};  ///< with kSo
+    std::string reason = {};    ///< with kUnled: why no process leads
+  };
+
+  ReindexWatch(const Config& config, Of of);
+
+  /// Until the reindex of the alias is so, or is over and nothing is left of it, or, with kWish, no process
+  /// runs that could carry the wish out. Throws Error if it fails, or if a signal ends the watching.
+  End until(const std::string& alias, const std::function<bool(const ReindexStatus&)>& is_so);
 
  private:
   std::optional<PipelineStatus> read(const std::string& alias);
@@ -30,6 +42,7 @@ class ReindexWatch {
   /// Shows `text` once, until it changes.
   void tell(std::string& told, const std::string& text);
 
+  const Of of_;
   const StopSignals signals_;
   std::unique_ptr<StatusReader> status_;
   ProgressLine line_;

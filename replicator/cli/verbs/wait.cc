@@ -39,7 +39,7 @@ class Wait final : public Verb {
             "everything that is committed now")
         .value_name("N");
     options.flag("--refresh", refresh_, "Make the documents searchable, too");
-    add_duration(options, "--timeout", timeout_, "Give up after this time: 500ms, 30s, 2m; 0: never");
+    add_duration(options, "--timeout", timeout_, "Give up after this time: 500ms, 30s or 30, 2m; 0: never");
   }
 
   ExitCode run() override {
@@ -55,7 +55,7 @@ class Wait final : public Verb {
     const WaitAnswer answer = waiter.wait(
         request,
         [&](const std::string& reason) {
-          if (line.due()) line.show("waiting: " + reason);
+          if (line.due()) line.show("waiting: " + reason, ProgressLine::TooLong::kWrapped);
         },
         signals.token());
     line.clear();
@@ -83,7 +83,6 @@ class Wait final : public Verb {
                          "\" is not a transaction; write the number that `select pg_current_xact_id()` gave");
       }
     }
-    if (timeout_ == "0") return request;
     const std::chrono::milliseconds timeout = duration_of("--timeout", timeout_);
     if (timeout.count() > 0) request.timeout = timeout;
     return request;

@@ -7,6 +7,7 @@
 
 #include "replicator/elasticsearch/read/document_reply.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -100,8 +101,7 @@ class DocumentScan::Impl {
   void require_all_documents() {
     given_ += std::ssize(page_);
     if (!page_.empty() || given_ == total_) return;
-    throw Error({doing_,
-                 "the server gave " + std::to_string(given_) + " of " + std::to_string(total_) + " documents",
+    throw Error({doing_, "the server gave " + grouped(given_) + " of " + grouped(total_) + " documents",
                  "the scan has to begin again", Retry::kLater, Server::kElasticsearch});
   }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -159,6 +161,23 @@ const char* remedy_for_certificate(CURL* easy) {
   }
 }
 
+/// No server at that url took the connection.
+bool is_unconnected(CURLcode code) {
+  return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+         code == CURLE_OPERATION_TIMEDOUT;
+}
+
+/// "connection refused": the system's reason is shorter than libcurl's; empty: there is none.
+std::string reason_of_system(CURLcode code, CURL* easy) {
+  long number = 0;
+  if (code != CURLE_COULDNT_CONNECT || curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number) != CURLE_OK ||
+      number == 0)
+    return {};
+  std::string reason = std::generic_category().message(static_cast<int>(number));
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return reason;
+}
+
 /// The remedy for a connection that TLS ended; null if none is known.
 const char* remedy_for_tls(CURLcode code, CURL* easy) {
   switch (code) {
@@ -301,6 +320,7 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
   const bool compresses = gzip_ && request.body.size() >= kLeastToCompress;
   const std::string_view body = compresses ? gzip_->encode(request.body) : request.body;
   std::string failures;
+  bool is_away = true;  // no server took a connection
   for (std::size_t tries = 0; tries < rotation_.count() && !cancelled_; ++tries) {
     const std::size_t chosen = rotation_.next(SystemClock().now());
     const ConfiguredServer& server = settings_->servers[chosen];
@@ -327,9 +347,13 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
     failures += failure(code, server, request);
     long sent_bytes = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
-    if (sent_bytes > 0) throw TransportError(failures, true);
+    if (sent_bytes > 0) throw TransportError("Elasticsearch at " + failures, true);
+    is_away = is_away && is_unconnected(code);
   }
-  throw TransportError(failures.empty() ? kCutOff : failures, false);
+  if (failures.empty() || cancelled_) throw TransportError(failures.empty() ? kCutOff : failures, false);
+  if (!is_away) throw TransportError("Elasticsearch at " + failures, false);
+  throw TransportError(
+      "Elasticsearch does not answer at " + failures + "; start it, or correct [elasticsearch] urls", false);
 }
 
 /// As curl_easy_perform(), but cancel() can end it.
@@ -363,6 +387,7 @@ std::string CurlTransport::failure(CURLcode code, const ConfiguredServer& server
     if (error_[0] != '\0') text.append(" (").append(error_).append(")");
     return text;
   }
+  if (const std::string reason = reason_of_system(code, easy_.get()); !reason.empty()) return text + reason;
   text += error_[0] != '\0' ? error_ : curl_easy_strerror(code);
   if (const char* const remedy = remedy_for_tls(code, easy_.get())) text.append("; ").append(remedy);
   return text;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/quantity.h"
+
 namespace lockstep {
 
 RunningJob::RunningJob(Job job, const AppliedIndex& index)
@@ -35,8 +37,8 @@ std::chrono::milliseconds RunningJob::age(SteadyTime now) const {
 
 std::string RunningJob::text_of_end(SteadyTime now) const {
   const std::int64_t here = read_;
-  const std::string before = job_.done == 0 ? "" : fmt::format(", the last {} of them", here);
-  return fmt::format("{} is done: {} documents{} in {:.1f} s", name(), job_.done + here, before,
+  const std::string before = job_.done == 0 ? "" : fmt::format(", the last {} of them", grouped(here));
+  return fmt::format("{} is done: {} documents{} in {:.1f} s", name(), grouped(job_.done + here), before,
                      std::chrono::duration<double>(age(now)).count());
 }
 

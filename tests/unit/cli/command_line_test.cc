@@ -302,8 +302,8 @@ TEST(CommandLineTest, WhatDeletesNeedsYesWithoutATerminal) {
   const std::string file = (folder / "lockstep.toml").string();
   std::ofstream(file) << "[source]\nurl = \"sqlite:posts.db\"\n[[index]]\nalias = \"posts\"\nmapping = "
                          "\"posts.json\"\nview = \"posts\"\n[[index.track]]\ntable = \"posts\"\n";
-  for (const std::vector<const char*>& arguments :
-       std::vector<std::vector<const char*>>{{"remove"}, {"reindex", "--finish"}}) {
+  for (const std::vector<const char*>& arguments : std::vector<std::vector<const char*>>{
+           {"remove"}, {"reindex", "--finish"}, {"adopt", "posts", "--delete-surplus"}}) {
     std::vector<const char*> all = arguments;
     all.insert(all.end(), {"-c", file.c_str()});
     const Outcome outcome = lockstep(all);
@@ -318,7 +318,55 @@ TEST(CommandLineTest, WhatDeletesNeedsYesWithoutATerminal) {
 TEST(CommandLineTest, ADurationIsWrittenWithItsUnit) {
   const Outcome outcome = lockstep({"wait", "-c", "/no/such/file.toml", "--timeout", "soon"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.err, "lockstep: --timeout: \"soon\" is not a duration; write 500ms, 30s or 5m\n");
+  EXPECT_EQ(outcome.err,
+            "lockstep: --timeout: \"soon\" is not a duration; write 500ms, 30s, 30 (seconds) or 5m\n");
+}
+
+TEST(CommandLineTest, ANumberWithoutAUnitIsSecondsInEveryDuration) {
+  for (const std::vector<const char*>& arguments :
+       std::vector<std::vector<const char*>>{{"wait", "-c", "/no/such/file.toml", "--timeout", "5"},
+                                             {"reindex", "-c", "/no/such/file.toml", "--keep", "30"}}) {
+    const Outcome outcome = lockstep(arguments);
+    EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.toml")) << arguments[0];
+    EXPECT_THAT(outcome.err, Not(HasSubstr("is not a duration"))) << arguments[0];
+  }
+}
+
+TEST(CommandLineTest, NamesOfOtherProgramsLeadToTheOnesHere) {
+  for (const auto& [arguments, hint] : std::vector<std::pair<std::vector<const char*>, std::string>>{
+           {{"watch"}, "did you mean \"status --watch\"?"},
+           {{"repair"}, "did you mean \"verify --repair\"?"},
+           {{"stop"}, "systemctl stop lockstep"},
+           {{"restart"}, "systemctl restart lockstep"},
+           {{"apply", "--dry-run"}, "did you mean `lockstep plan`?"},
+           {{"verify", "--fix"}, "did you mean --repair?"},
+           {{"status", "-w"}, "did you mean --watch?"}}) {
+    const Outcome outcome = lockstep(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments[0];
+    EXPECT_THAT(outcome.err, HasSubstr(hint)) << arguments[0];
+  }
+}
+
+TEST(CommandLineTest, HelpOfHelpIsTheHelp) {
+  EXPECT_EQ(lockstep({"help", "help"}).out, lockstep({"--help"}).out);
+  EXPECT_EQ(lockstep({"help", "help"}).code, 0);
+}
+
+TEST(CommandLineTest, AFileOfAnOptionStartsAtTheWorkingFolder) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-cli-as-file";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "posts.json") << "{}";
+  const std::string file = (folder / "lockstep.toml").string();
+  std::ofstream(file) << "[source]\nurl = \"postgresql://me@/shop\"\n[[index]]\nalias = \"posts\"\nmapping = "
+                         "\"posts.json\"\nview = \"s.posts\"\n[[index.track]]\ntable = \"s.posts\"\n";
+  const Outcome outcome = lockstep({"apply", "-c", file.c_str(), "--as-file", "nope"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--as-file: nope cannot be read"));
+  EXPECT_THAT(outcome.err, HasSubstr("a relative path starts at the working folder"));
+  std::filesystem::remove(folder / "posts.json");
+  EXPECT_THAT(lockstep({"apply", "-c", file.c_str()}).err,
+              HasSubstr("a relative path starts at the folder of the configuration file"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(CommandLineTest, AnUnknownOptionIsWrongUsage) {

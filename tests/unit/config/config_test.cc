@@ -203,7 +203,7 @@ view = "blogposts"
 [[index.track]]
 tabel = "blog.users"
 )"),
-      "lockstep.toml:1: unknown key \"pipline\" in the top of the file; did you mean \"pipeline\"?\n"
+      "lockstep.toml:1: unknown key \"pipline\" at the top of the file; did you mean \"pipeline\"?\n"
       "lockstep.toml:3: the source's url is neither PostgreSQL's nor SQLite's; write "
       "\"postgresql://user@host/database\" or \"sqlite:/path/to/file\"\n"
       "lockstep.toml:5: \"urls\" must be a list of texts; write urls = [\"https://es1:9200\", "

@@ -150,7 +150,7 @@ TEST_F(PreflightTest, BothServersThatAreAwayAreFindings) {
   const Preflight result = check();
   ASSERT_THAT(result.findings, SizeIs(2));
   EXPECT_EQ(to_line(result.findings[0]), "source: connecting to the source: refused; start it");
-  EXPECT_THAT(to_line(result.findings[1]), HasSubstr("elasticsearch: "));
+  EXPECT_EQ(to_line(result.findings[1]), "elasticsearch: http://es1:9200: refused");
   EXPECT_TRUE(has_errors(result.findings));
   EXPECT_FALSE(has_errors(result.findings, Finding::Cause::kDefinition));
 }

@@ -42,7 +42,7 @@ TEST_F(RefusalLogTest, EightThousandRefusalsAreTwoLinesWithoutAValue) {
   EXPECT_THAT(
       log_.due(begin_ + RefusalLog::kInterval),
       ElementsAre("index posts: mapper_parsing_exception: failed to parse field [age] of type [long]: "
-                  "7999 documents were refused and kept as dead letters; see `lockstep dead-letters list`"));
+                  "7,999 documents were refused and kept as dead letters; see `lockstep dead-letters list`"));
   EXPECT_THAT(log_.due(begin_ + 2 * RefusalLog::kInterval), IsEmpty());
 }
 

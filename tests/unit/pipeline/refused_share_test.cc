@@ -52,7 +52,7 @@ TEST_F(RefusedShareTest, TheErrorNamesIndexNumbersFirstErrorAndRemedyAndIsNotTri
   } catch (const Error& error) {
     EXPECT_FALSE(error.retryable());
     for (const char* part :
-         {"index posts", "2000", "1001", "max_refused_share = 0.5",
+         {"index posts", "2,000", "1,001", "max_refused_share = 0.5",
           "mapper_parsing_exception: failed to parse field [age] of type [long];", "fix the mapping"}) {
       EXPECT_THAT(error.what(), HasSubstr(part));
     }

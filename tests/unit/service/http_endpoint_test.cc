@@ -68,7 +68,13 @@ TEST_F(HttpEndpointTest, AProbeAsksWhoeverListens) {
   const ProbeAnswer stuck = ask_health("127.0.0.1" + port, "/readyz");
   EXPECT_EQ(stuck.verdict, Verdict::kBad);
   EXPECT_THAT(stuck.text, HasSubstr("nothing was acknowledged"));
-  EXPECT_THROW(ask_health("127.0.0.1:1", "/healthz"), Error);
+}
+
+TEST(HealthProbe, NothingThatListensIsNamedWithoutTheWordsOfALibrary) {
+  EXPECT_THAT(
+      [] { ask_health("127.0.0.1:1", "/healthz", "shop.toml"); },
+      testing::ThrowsMessage<Error>("asking http://127.0.0.1:1/healthz: nothing listens on 127.0.0.1:1; "
+                                    "start `lockstep run -c shop.toml` on this machine"));
 }
 
 TEST_F(HttpEndpointTest, HealthFollowsTheProgress) {

@@ -28,6 +28,17 @@ TEST(ReadableTest, DurationsHaveTwoUnitsAtMost) {
   EXPECT_EQ(readable(102h), "4 d 6 h");
 }
 
+TEST(ReadableTest, TheTimeLeftOfASettingIsShownAsItIsSet) {
+  EXPECT_EQ(readable_left(7 * 24h - 200ms), "7 d");
+  EXPECT_EQ(readable_left(7 * 24h), "7 d");
+  EXPECT_EQ(readable_left(6 * 24h + 22h), "6 d 22 h");
+  EXPECT_EQ(readable_left(24h - 1s), "1 d");
+  EXPECT_EQ(readable_left(1h - 1s), "1 h");
+  EXPECT_EQ(readable_left(90min), "1 h 30 min");
+  EXPECT_EQ(readable_left(125s), "2 min 5 s");
+  EXPECT_EQ(readable_left(30s - 1ms), "30 s");
+}
+
 TEST(ReadableTest, SlowRatesHaveADigitAfterThePoint) {
   EXPECT_EQ(rate_text(0), "0/s");
   EXPECT_EQ(rate_text(0.34), "0.3/s");

@@ -42,25 +42,59 @@ void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) 
   }
 }
 
-std::string not_found(PostgresTransaction& transaction, const std::string& name, const std::string& own_name,
-                      bool is_qualified) {
-  // Those of the same name in other schemas, three at most; without any, the nearest.
+struct WantedKind {
+  const char* noun;
+  const char* kinds;  // pg_class.relkind
+};
+
+WantedKind kind_of(Wanted wanted) {
+  switch (wanted) {
+    case Wanted::kTable:
+      return {"table", "rp"};
+    case Wanted::kView:
+      return {"view", "v"};
+    case Wanted::kRelation:
+      break;
+  }
+  return {"table", "rpvmf"};
+}
+
+// The parts of a name, not quoted.
+struct NameParts {
+  std::optional<std::string> schema;
+  std::string own;
+};
+
+// Those of the same name in other schemas, three at most; without any the nearest, of the same schema if
+// there is one.
+std::string names_alike(PostgresTransaction& transaction, const NameParts& name, const char* kinds) {
   constexpr int kMostAlike = 3;
   std::string alike;
   int alike_count = 0;
-  std::map<std::string, std::string> whole_names;
-  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_names"))) {
-    whole_names.emplace(row[1].c_str(), row[0].c_str());
-    if (row[1].c_str() == own_name && ++alike_count <= kMostAlike)
+  std::map<std::string, std::string> nearby;  // the whole name by the own one
+  std::map<std::string, std::string> elsewhere;
+  for (const pqxx::row& row :
+       transaction.run_once(postgres_sql("relation_names"), kinds, name.schema.value_or(""))) {
+    (row[2].as<bool>() ? nearby : elsewhere).emplace(row[1].c_str(), row[0].c_str());
+    if (row[1].c_str() == name.own && ++alike_count <= kMostAlike)
       alike += (alike.empty() ? "" : " or ") + row[0].as<std::string>();
   }
-  if (alike.empty()) {
+  if (!alike.empty()) return alike;
+  for (const auto* const names : {&nearby, &elsewhere}) {
     std::vector<std::string_view> own_names;
-    for (const auto& [own, whole] : whole_names) own_names.push_back(own);
-    if (const auto nearest = nearest_name(own_name, own_names)) alike = whole_names.at(std::string(*nearest));
+    for (const auto& [own, whole] : *names) own_names.push_back(own);
+    if (const auto nearest = nearest_name(name.own, own_names)) return names->at(std::string(*nearest));
   }
-  return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
-         (alike.empty() ? "" : "; did you mean " + alike + "?");
+  return "";
+}
+
+std::string not_found(PostgresTransaction& transaction, const std::string& name, const NameParts& parts,
+                      Wanted wanted) {
+  const WantedKind kind = kind_of(wanted);
+  const std::string alike = names_alike(transaction, parts, kind.kinds);
+  const std::string what = std::string("there is no ") + kind.noun + " \"" + name + "\"";
+  if (parts.schema) return what + (alike.empty() ? "" : "; did you mean " + alike + "?");
+  return what + "; write it with its schema, for example " + (alike.empty() ? "public." + name : alike);
 }
 
 }  // namespace
@@ -156,23 +190,22 @@ PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned
 }
 
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
-                                              std::string& fault) {
+                                              std::string& fault, Wanted wanted) {
   std::optional<unsigned> oid;
-  std::string own_name;
-  bool is_qualified = false;
+  NameParts parts;
   const std::optional<Complaint> complaint = complaint_about(
       transaction, fill_placeholders(postgres_sql("find_by_name"), {{"name", transaction.quote(name)}}),
       [&](const pqxx::result& result) {
         if (!result[0][0].is_null()) oid = result[0][0].as<unsigned>();
-        own_name = result[0][1].c_str();
-        is_qualified = result[0][2].as<bool>();
+        parts.own = result[0][1].c_str();
+        if (!result[0][2].is_null()) parts.schema = result[0][2].c_str();
       });
   if (complaint) {
-    fault = complaint->message;
+    fault = std::string(kind_of(wanted).noun) + " " + name + ": " + complaint->message;
     return std::nullopt;
   }
   if (!oid) {
-    fault = not_found(transaction, name, own_name, is_qualified);
+    fault = not_found(transaction, name, parts, wanted);
     return std::nullopt;
   }
   return describe_relation(transaction, *oid);

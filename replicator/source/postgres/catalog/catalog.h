@@ -69,10 +69,14 @@ PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oi
 /// A table, or the whole table of which it is a partition. Throws Error as only_row() does.
 PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned oid);
 
-/// A relation by its schema-qualified name, as SQL writes it. When there is none, `fault` says why. Needs no
-/// right on the relation or its schema.
+/// The kind that a name should have: for the names that find_relation() suggests, and no others.
+enum class Wanted { kRelation, kTable, kView };
+
+/// A relation of any kind by its schema-qualified name, as SQL writes it. If there is none, `fault` has the
+/// reason: "there is no view "s.bookng"; did you mean s.booking?". Needs no right on the relation or its
+/// schema.
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
-                                              std::string& fault);
+                                              std::string& fault, Wanted wanted = Wanted::kRelation);
 
 struct TableMember {
   unsigned oid = 0;

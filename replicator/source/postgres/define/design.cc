@@ -5,10 +5,12 @@
 
 #include "replicator/listed.h"
 #include "replicator/source/checksum.h"
+#include "replicator/source/define/view_file.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/catalog/view_shape.h"
+#include "replicator/source/postgres/define/dialect.h"
 #include "replicator/source/postgres/define/partition_tracks.h"
 #include "replicator/source/postgres/define/resolver.h"
 #include "replicator/source/view/view_paths.h"
@@ -56,8 +58,12 @@ class Designer {
 
   void add_index(const IndexConfig& config) {
     std::string why;
-    const std::optional<PostgresRelation> view = find_relation(transaction_, config.view, why);
-    if (!view) return fault(config.line, "view " + config.view + ": " + why);
+    const std::optional<PostgresRelation> view = find_relation(transaction_, config.view, why, Wanted::kView);
+    if (!view) {
+      const std::string create = remedy_of_view_file(config_, config, PostgresDialect());
+      return create.empty() ? fault(config.line, why)
+                            : fault(config.line, "there is no view " + config.view, create);
+    }
     if (view->kind != 'v') {
       return fault(config.line, view->name + " is a " + std::string(kind_name(view->kind)) + ", not a view",
                    "create a view over it that names one of its columns _id");
@@ -354,8 +360,9 @@ class Designer {
   void add_track(const TrackConfig& config, const PostgresRelation& view, IndexDesign& index,
                  std::set<std::string>& covered) {
     std::string why;
-    const std::optional<PostgresRelation> table = find_relation(transaction_, config.table, why);
-    if (!table) return fault(config.line, "table " + config.table + ": " + why);
+    const std::optional<PostgresRelation> table =
+        find_relation(transaction_, config.table, why, config.ignore ? Wanted::kRelation : Wanted::kTable);
+    if (!table) return fault(config.line, why);
     covered.insert(table->name);
     const std::vector<TableMember>& members = members_of(table->oid);
     for (const TableMember& member : members) covered.insert(member.name);

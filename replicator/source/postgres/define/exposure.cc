@@ -62,10 +62,10 @@ std::vector<Finding> exposure_of_postgres(PostgresSession& session, const Source
                   "select current_user::text from pg_roles where rolname = current_user and rolsuper");
   if (!superuser.empty()) {
     findings.push_back(
-        {Finding::Severity::kWarning, std::string("role ") + superuser[0][0].c_str(),
-         "it is a superuser, and lockstep needs none",
-         "let the owner of the tables apply, and a role of its own run: `lockstep plan` prints "
-         "the GRANTs"});
+        {Finding::Severity::kWarning, "",
+         std::string("role ") + superuser[0][0].c_str() + " is a superuser, which is fine for a first try",
+         "in production let the owner of the tables apply and another role run (docs/production.md): "
+         "`lockstep plan --role NAME` prints its grants"});
   }
   return findings;
 }

@@ -158,8 +158,11 @@ class Preflight {
     }
     if (!has_schema_) return;
     check_schema_owner();
-    for (const std::string& grant : missing_grants(transaction_, design_)) {
-      fault("role " + user_, "it lacks a right that `lockstep run` needs", grant);
+    std::string grants;
+    for (const std::string& grant : missing_grants(transaction_, design_)) grants += "\n" + grant + ";";
+    if (!grants.empty()) {
+      fault("role " + user_, "it lacks rights that `lockstep run` needs",
+            "let the owner of the tables and of schema " + session_.schema() + " run:" + grants);
     }
   }
 
@@ -209,7 +212,7 @@ class Preflight {
       }
       for (const std::string& other : others) {
         add("it does not own table " + other + ", so it cannot make triggers on it",
-            "run apply as the table's owner, or grant " + owner_of(other) + " to " + quoted_user);
+            remedy_for_objects_of(owner_of(other), quoted_user));
       }
     }
     return missing;
@@ -222,13 +225,21 @@ class Preflight {
         transaction_.run_once("select pg_has_role($1, current_user, 'member')", schema_owner_)[0][0]
             .as<bool>();
     if (is_member) return remedy_by_its_owner();
-    return "run apply as " + schema_owner_ + ", or grant " + session_.quote_name(schema_owner_) + " to " +
-           quoted_user;
+    return remedy_for_objects_of(schema_owner_, quoted_user);
+  }
+
+  // A membership is advised only in a role that gives no more than its own objects.
+  std::string remedy_for_objects_of(const std::string& owner, const std::string& quoted_user) const {
+    const std::string as_owner = "run apply as its owner: " + apply_as(owner, config_);
+    const bool is_powerful =
+        transaction_.run_once(postgres_sql("role_has_more_than_its_objects"), owner)[0][0].as<bool>();
+    if (is_powerful) return as_owner;
+    return as_owner + "; or grant " + session_.quote_name(owner) + " to " + quoted_user;
   }
 
   std::string owner_of(const std::string& relation) const {
     return only_row(
-               transaction_.run_once("select quote_ident(pg_get_userbyid(relowner)) from pg_class "
+               transaction_.run_once("select pg_get_userbyid(relowner) from pg_class "
                                      "where oid::regclass::text = $1",
                                      relation))[0]
         .c_str();

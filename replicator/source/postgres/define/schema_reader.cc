@@ -10,6 +10,7 @@
 #include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/trust.h"
+#include "replicator/source/postgres/session/login.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/template.h"
 
@@ -49,8 +50,11 @@ ValueKind kind_of_shapes(const std::set<std::string>& shapes) {
 
 }  // namespace
 
-PostgresSchemaReader::PostgresSchemaReader(const SourceConfig& source)
-    : source_(source), session_(source, "init") {}
+PostgresSchemaReader::PostgresSchemaReader(const SourceConfig& source) try
+    : source_(source), session_(source, "init") {
+} catch (const RefusedLogin& error) {
+  throw error.of_command_line();  // there is no configuration yet
+}
 
 TableGraph PostgresSchemaReader::tables() {
   PostgresTransaction transaction(session_, "reading the tables", Isolation::kRepeatableReadOnly);
@@ -104,8 +108,8 @@ ViewShape PostgresSchemaReader::drafted_view(const std::string& name, const std:
 
 ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std::string& name) {
   std::string why;
-  const std::optional<PostgresRelation> view = find_relation(transaction, name, why);
-  if (!view) throw UsageError("view " + name + ": " + why);
+  const std::optional<PostgresRelation> view = find_relation(transaction, name, why, Wanted::kView);
+  if (!view) throw UsageError(why);
   if (view->kind != 'v')
     throw UsageError(view->name + " is a " + std::string(kind_name(view->kind)) +
                      ", not a view; for a table give --table");

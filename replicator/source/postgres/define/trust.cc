@@ -129,6 +129,14 @@ std::string heir(PostgresTransaction& transaction, const Config& config) {
   if (!owner.empty()) return owner;
   const std::set<std::string> owners = owners_of_tables(transaction, config);
   if (owners.size() == 1) return *owners.begin();
+  for (const std::string& each : owners) {
+    if (!transaction.run_once(postgres_sql("role_has_more_than_its_objects"), each)[0][0].as<bool>())
+      continue;
+    throw UsageError(
+        "source: the tracked tables belong to " + joined(owners) + ", and " + each +
+        " has more rights than a schema for the others may lend; give its tables to another role: "
+        "alter table … owner to …");
+  }
   throw UsageError(
       "source: the tracked tables belong to " + joined(owners) + ", and schema \"" + config.source.schema +
       "\" to a role with more rights; make a role for it (create role lockstep_owner login; grant " +
@@ -151,6 +159,15 @@ void require_readable_by(PostgresTransaction& transaction, const std::string& ro
   if (missing[0][0].is_null()) return;
   throw UsageError("role " + role + ": it shall own lockstep's functions, and cannot read what they read; " +
                    missing[0][0].c_str());
+}
+
+// The configured url with another role, without parameters.
+std::string url_of(const std::string& role, const Config& config) {
+  const std::string url = config.source.url.substr(0, config.source.url.find('?'));
+  const std::size_t authority = url.find("://");
+  const std::size_t begin = authority == std::string::npos ? 0 : authority + 3;
+  const std::size_t at = url.find('@', begin);
+  return "postgresql://" + role + "@" + url.substr(at == std::string::npos ? begin : at + 1);
 }
 
 bool has_schema(PostgresTransaction& transaction, const Config& config) {
@@ -214,15 +231,16 @@ std::string in_words(const LentRight& lent) {
 Finding to_finding(const std::vector<LentRight>& lent, const Config& config) {
   std::string message;
   for (const LentRight& each : lent) message += (message.empty() ? "" : "; ") + in_words(each);
-  const std::string url = config.source.url.substr(0, config.source.url.find('?'));
-  const std::size_t authority = url.find("://");
-  const std::size_t begin = authority == std::string::npos ? 0 : authority + 3;
-  const std::size_t at = url.find('@', begin);
-  return {Finding::Severity::kError, "role " + lent.front().role, message,
-          "run it as the owner of the tables, or as a role that is a member of it and of nothing else: --as "
-          "postgresql://" +
-              lent.front().owner + "@" + url.substr(at == std::string::npos ? begin : at + 1),
-          Finding::Cause::kServer};
+  return {
+      Finding::Severity::kError, "role " + lent.front().role, message,
+      "run it as the owner of the tables, or as a role that is a member of it and of nothing else: --as " +
+          url_of(lent.front().owner, config),
+      Finding::Cause::kServer};
+}
+
+std::string apply_as(const std::string& owner, const Config& config) {
+  const std::string file = config.file.empty() ? "" : " -c " + config.file.string();
+  return "lockstep apply" + file + " --as " + url_of(owner, config);
 }
 
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config) {

@@ -41,6 +41,10 @@ std::string in_words(const LentRight& lent);
 /// in_words() for each, and the remedy.
 Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
 
+/// "lockstep apply -c shop.toml --as postgresql://OWNER@/shop": the command line for `apply` as this role,
+/// whose name is not quoted. Without a configuration file it has no -c.
+std::string apply_as(const std::string& owner, const Config& config);
+
 /// The steps that give Lockstep's schema and everything in it to the one owner of all tracked tables, or to
 /// the schema's owner if that lends nothing: for a session that lends rights. Empty: nothing there belongs to
 /// another role. Throws UsageError if the tables have several owners, or if that owner could not work with

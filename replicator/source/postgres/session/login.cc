@@ -21,14 +21,24 @@ constexpr std::size_t kSqlstateLength = 5;
 struct Remedy {
   std::string_view sqlstate;
   std::string_view text;
+  std::string_view of_command_line = text;  // for a url that no configuration has
 };
 
 // Refusals that the operator has to fix.
-constexpr std::array<Remedy, 5> kRefusals = {{
-    {"28P01", "correct source.password or its file, or the role's password in PostgreSQL"},
+constexpr std::array<Remedy, 6> kRefusals = {{
+    {"", "give source.password_file, source.password_env, or PGPASSFILE in the environment",
+     "give the password in the url, or PGPASSFILE in the environment"},
+    {"28P01", "correct source.password or its file, or the role's password in PostgreSQL",
+     "correct the password in the url or in PGPASSFILE, or the role's password in PostgreSQL"},
     {"28000",
-     "let the role log in: it needs LOGIN, and pg_hba.conf a line for it, this database and this machine"},
-    {"3D000", "create the database, or correct its name in the url"},
+     "create the role, or correct the user in source.url; or let it log in: it needs LOGIN, and pg_hba.conf "
+     "a "
+     "line for it, this database and this machine",
+     "create the role, or correct the user in the url; or let it log in: it needs LOGIN, and pg_hba.conf a "
+     "line "
+     "for it, this database and this machine"},
+    {"3D000", "create the database, or correct its name in source.url",
+     "create the database, or correct its name in the url"},
     {"42501", "let the role connect: grant connect on database … to …"},
     {"55000", "let the database take connections: alter database … allow_connections true"},
 }};
@@ -60,6 +70,26 @@ std::string server_of(const PGconn& connection) {
   return host.starts_with('/') ? host + "/.s.PGSQL." + port : host + ":" + port;
 }
 
+// Null: it may pass.
+const Remedy* known_refusal(const LoginRefusal& refusal) {
+  const auto* const known = std::find_if(kRefusals.begin(), kRefusals.end(), [&](const Remedy& each) {
+    return each.sqlstate == refusal.sqlstate;
+  });
+  return known == kRefusals.end() ? nullptr : known;
+}
+
+std::string remedy_of(const LoginRefusal& refusal, UrlFrom from) {
+  const Remedy* const known = known_refusal(refusal);
+  if (known == nullptr) return {};
+  return std::string(from == UrlFrom::kCommandLine ? known->of_command_line : known->text);
+}
+
+std::string in_words(const LoginRefusal& refusal) {
+  std::string where = refusal.sqlstate.empty() ? "" : "SQLSTATE " + refusal.sqlstate;
+  if (!refusal.server.empty()) where += (where.empty() ? "server " : ", server ") + refusal.server;
+  return where.empty() ? refusal.message : refusal.message + " (" + where + ")";
+}
+
 }  // namespace
 
 std::optional<LoginRefusal> login_refusal(const std::string& parameters) {
@@ -68,6 +98,8 @@ std::optional<LoginRefusal> login_refusal(const std::string& parameters) {
   PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);
   if (!fails_to_start(*connection)) return std::nullopt;
   std::optional<LoginRefusal> refusal = read_refusal(PQerrorMessage(connection.get()));
+  if (!refusal && PQconnectionNeedsPassword(connection.get()) != 0)
+    refusal = LoginRefusal{"", "the server asks for a password, and none is given", {}, {}};
   if (!refusal) return std::nullopt;
   refusal->role = PQuser(connection.get());
   refusal->database = PQdb(connection.get());
@@ -89,26 +121,26 @@ std::optional<LoginRefusal> read_refusal(std::string_view verbose) {
   return std::nullopt;
 }
 
-PostgresError refused_login(std::string_view doing, const LoginRefusal& refusal) {
-  const std::string server = refusal.server.empty() ? "" : ", server " + refusal.server;
-  const std::string said = refusal.message + " (SQLSTATE " + refusal.sqlstate + server + ")";
-  const auto* const refuses = std::find_if(kRefusals.begin(), kRefusals.end(), [&](const Remedy& each) {
-    return each.sqlstate == refusal.sqlstate;
-  });
-  if (refuses == kRefusals.end()) {
-    const bool is_full = refusal.sqlstate == kNoRoom;
-    return {{std::string(doing), "PostgreSQL takes no connection now: " + said,
-             is_full ? "end unused connections, or raise max_connections or the role's own limit" : "",
-             Retry::kLater, Server::kSource},
-            refusal.sqlstate,
-            refusal.message};
-  }
-  return {
-      {std::string(doing),
-       "PostgreSQL refuses the role " + refusal.role + " in the database " + refusal.database + ": " + said,
-       std::string(refuses->text), Retry::kNever, Server::kSource},
-      refusal.sqlstate,
-      refusal.message};
+RefusedLogin::RefusedLogin(const std::string& doing, const LoginRefusal& refusal, UrlFrom from)
+    : PostgresError({doing,
+                     "PostgreSQL refuses the role " + refusal.role + " in the database " + refusal.database +
+                         ": " + in_words(refusal),
+                     remedy_of(refusal, from), Retry::kNever, Server::kSource},
+                    refusal.sqlstate, refusal.message),
+      refusal_(refusal) {}
+
+RefusedLogin RefusedLogin::of_command_line() const {
+  return {parts().doing, refusal_, UrlFrom::kCommandLine};
+}
+
+void throw_refused_login(const std::string& doing, const LoginRefusal& refusal) {
+  if (known_refusal(refusal) != nullptr) throw RefusedLogin(doing, refusal, UrlFrom::kConfiguration);
+  const bool is_full = refusal.sqlstate == kNoRoom;
+  throw PostgresError(
+      {doing, "PostgreSQL takes no connection now: " + in_words(refusal),
+       is_full ? "end unused connections, or raise max_connections or the role's own limit" : "",
+       Retry::kLater, Server::kSource},
+      refusal.sqlstate, refusal.message);
 }
 
 }  // namespace lockstep

@@ -126,7 +126,7 @@ std::unique_ptr<pqxx::connection> connect(const std::string& parameters) {
   } catch (const pqxx::broken_connection& error) {
     const std::optional<LoginRefusal> refusal = login_refusal(parameters);
     if (!refusal) throw no_connection(kConnecting, error.what());
-    throw refused_login(kConnecting, *refusal);
+    throw_refused_login(kConnecting, *refusal);
   }
 }
 

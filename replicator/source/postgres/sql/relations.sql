@@ -13,7 +13,7 @@ where c.oid = $1::oid
 -- name: find_by_name
 -- A relation by its name as SQL writes it, without asking for a right on it or its schema.
 --   {name}  a literal
-select c.oid, part.own[cardinality(part.own)], cardinality(part.own) = 2
+select c.oid, part.own[cardinality(part.own)], case when cardinality(part.own) = 2 then part.own[1]::text end
 from (select parse_ident({name})::name[]) as part(own)
 left join pg_namespace as n on cardinality(part.own) = 2 and n.nspname = part.own[1]
 left join pg_class as c on c.relnamespace = n.oid and c.relname = part.own[2]
@@ -86,10 +86,12 @@ with recursive above (oid) as (
 select oid::regclass::text from above
 
 -- name: relation_names
--- Relations of any schema but the system's: the whole name, and that without a schema.
-select c.oid::regclass::text, c.relname::text
+-- Relations of any schema but the system's: the whole name, that without a schema, and whether they are in the schema.
+--   $1  the kinds (pg_class.relkind), as one text
+--   $2  a schema
+select c.oid::regclass::text, c.relname::text, c.relnamespace::regnamespace::text = quote_ident($2)
 from pg_class as c
-where c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace)
+where strpos($1, c.relkind::text) > 0 and not pg_is_other_temp_schema(c.relnamespace)
   and c.relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
 order by 1
 

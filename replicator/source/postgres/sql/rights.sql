@@ -140,3 +140,11 @@ from {schema}.index as i
   join pg_roles as o on o.oid = c.relowner
   join pg_roles as me on me.rolname = current_user
 where i.pipeline = $1::integer and me.rolsuper and not o.rolsuper
+
+-- name: role_has_more_than_its_objects
+-- Whether a member of this role could do more than work with the role's own objects.
+--   $1  the role, not quoted
+select coalesce(bool_or(r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls
+                        or r.rolname ~ '^pg_'), false)
+from pg_roles as r
+where exists (select from pg_roles as owner where owner.rolname = $1 and pg_has_role(owner.oid, r.oid, 'member'))

@@ -63,7 +63,8 @@ select exists (
 -- it, until the alias is about to move there.
 --   $1  the pipeline
 -- The job, what it is in words, whether it is a sweep; of a list, the least number that it is due since, and the greatest.
-select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(' of about ' || j.total, '')
+select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || to_char(j.done, 'FM999,999,999,999,990')
+         || coalesce(' of about ' || to_char(j.total, 'FM999,999,999,999,990'), '')
          || case coalesce(j.total, j.done) when 1 then ' document' else ' documents' end || ' so far' as what, j.kind = 'sweep' as is_sweep, null::bigint as oldest, null::bigint as newest
 from {schema}.job as j
   join {schema}.index as i on i.id = j.index
@@ -71,7 +72,7 @@ where j.pipeline = $1 and not exists (select from {schema}.reindex as r where r.
 union all
 select null, case l.documents when 0 then 'documents of ' || i.alias || ' are due that are still to be found'
                               when 1 then '1 document of ' || i.alias || ' is due'
-                              else l.documents || ' documents of ' || i.alias || ' are due' end, false, l.oldest, l.newest
+                              else to_char(l.documents, 'FM999,999,999,999,990') || ' documents of ' || i.alias || ' are due' end, false, l.oldest, l.newest
 from {schema}.index as i
   cross join lateral (
     select coalesce(sum(d.documents), 0) as documents, min(coalesce(d.since, d.number)) as oldest, max(d.number) as newest

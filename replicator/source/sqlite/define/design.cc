@@ -9,6 +9,7 @@
 
 #include "replicator/listed.h"
 #include "replicator/nearest_name.h"
+#include "replicator/source/define/view_file.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/compared_rows.h"
@@ -16,6 +17,7 @@
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/catalog/view_shape.h"
+#include "replicator/source/sqlite/define/dialect.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/view/view_paths.h"
@@ -90,8 +92,11 @@ class Designer {
   void add_index(const IndexConfig& config) {
     const std::optional<SqliteTable> view = find_table(connection_, config.view);
     if (!view) {
+      const std::string create = remedy_of_view_file(config_, config, SqliteDialect());
       return fault(config.line, "there is no view " + config.view,
-                   remedy_for_missing(config.view, {"view"}, "create it, with a column named _id"));
+                   create.empty()
+                       ? remedy_for_missing(config.view, {"view"}, "create it, with a column named _id")
+                       : create);
     }
     if (view->kind != SqliteTable::Kind::kView) {
       return fault(config.line, view->name + " is a " + std::string(kind_name(view->kind)) + ", not a view",

@@ -135,7 +135,7 @@ class Preflight {
     if (!mode.step() || mode[0].text() == "wal") return;
     warn("source",
          "the journal mode is " + std::string(mode[0].text()) +
-             ": every reading keeps the application from committing, for some milliseconds at a time",
+             ": while lockstep reads, for some milliseconds at a time, the application cannot commit",
          "let the application run `pragma journal_mode = wal` once; lockstep never changes it");
   }
 

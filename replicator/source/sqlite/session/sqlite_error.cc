@@ -39,12 +39,21 @@ std::string remedy_for(int primary_code) {
     case SQLITE_CANTOPEN:
       return "lockstep needs to read and write the file and its folder, as the application's own user or as "
              "root";
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+      return "check the path; if it was a database, nothing was written: restore it from a backup";
+    case SQLITE_CORRUPT:
       return "nothing was written; restore the file from a backup";
     default:
       return {};
   }
+}
+
+std::string cause_of(sqlite3* database, int code) {
+  if (database == nullptr) return sqlite3_errstr(code);
+  const char* const file = sqlite3_db_filename(database, "main");
+  if ((code & 0xff) == SQLITE_NOTADB && file != nullptr)
+    return std::string(file) + " is not an SQLite database";
+  return sqlite3_errmsg(database);
 }
 
 }  // namespace
@@ -57,7 +66,7 @@ SqliteError sqlite_error(std::string_view doing, sqlite3* database, int code) {
   const int extended = database == nullptr ? code : sqlite3_extended_errcode(database);
   const int primary = code & 0xff;
   const Retry retry = worth_a_retry(primary) ? Retry::kLater : Retry::kNever;
-  const std::string cause = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
+  const std::string cause = cause_of(database, code);
   return {{std::string(doing), in_one_line(cause), remedy_for(primary), retry, Server::kSource},
           (extended & 0xff) == primary ? extended : code};
 }

@@ -153,7 +153,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  outbox      96.0 KiB\n"
             "  rate        3,400/s\n"
             "  checkpoint  1.2 s ago\n"
-            "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"
+            "  leader      db1, process 123, since 2026-01-31T12:00:00Z, epoch 7\n"
             "  warning     changes of blog.users are not followed\n"
             "  reindex     of posts: filling, posts-000002 alongside posts-000001; it waits: it is red\n"
             "\n"

@@ -6,6 +6,7 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(LoginTest, TheCodeIsFoundWhateverTheServersLanguage) {
   const auto refusal = read_refusal(
@@ -32,18 +33,40 @@ TEST(LoginTest, WhoDoesNotAnswerRefusesNothing) {
     EXPECT_FALSE(read_refusal(text)) << text;
 }
 
+PostgresError error_of(const LoginRefusal& refusal) {
+  try {
+    throw_refused_login("connecting", refusal);
+  } catch (const PostgresError& error) {
+    return error;
+  }
+}
+
 TEST(LoginTest, WhatSomebodyHasToMendIsToldFromWhatPasses) {
-  for (const char* const code : {"28P01", "28000", "3D000", "42501", "55000"}) {
-    const PostgresError error = refused_login("connecting", {code, "said so", "shop_sync", "shop"});
+  for (const char* const code : {"", "28P01", "28000", "3D000", "42501", "55000"}) {
+    const PostgresError error = error_of({code, "said so", "shop_sync", "shop"});
     EXPECT_FALSE(error.retryable()) << code;
     EXPECT_THAT(error.what(),
                 HasSubstr("PostgreSQL refuses the role shop_sync in the database shop: said so"));
     EXPECT_NE(error.parts().remedy, "") << code;
   }
   for (const char* const code : {"53300", "57P03", "XX000"}) {
-    const PostgresError error = refused_login("connecting", {code, "said so", "shop_sync", "shop"});
+    const PostgresError error = error_of({code, "said so", "shop_sync", "shop"});
     EXPECT_TRUE(error.retryable()) << code;
     EXPECT_THAT(error.what(), HasSubstr(std::string("takes no connection now: said so (SQLSTATE ") + code));
+  }
+}
+
+TEST(LoginTest, ARefusedLoginIsAWrongConfiguration) {
+  EXPECT_THROW(throw_refused_login("connecting", {"28P01", "no", "me", "shop"}), WrongConfiguration);
+  EXPECT_THROW(throw_refused_login("connecting", {"53300", "no", "me", "shop"}), PostgresError);
+}
+
+TEST(LoginTest, InitNamesNoKeyOfAConfigurationThatDoesNotExist) {
+  for (const char* const code : {"", "28P01", "28000", "3D000"}) {
+    const RefusedLogin error("connecting", {code, "no", "me", "shop"}, UrlFrom::kConfiguration);
+    EXPECT_THAT(error.what(), HasSubstr("source.")) << code;
+    EXPECT_THAT(error.of_command_line().what(), Not(HasSubstr("source."))) << code;
+    EXPECT_THAT(error.of_command_line().what(), HasSubstr("url")) << code;
   }
 }
 

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "replicator/error.h"
 #include "tests/unit/source/sqlite/application.h"
 
@@ -113,6 +116,18 @@ TEST_F(SqliteSchemaReaderTest, AViewTellsItsRootItsTablesAndItsJson) {
   EXPECT_EQ(view.columns[2].kind, ValueKind::kObject);
   EXPECT_THAT(view.unknown, Contains(HasSubstr("column later: no row has a value yet")));
   EXPECT_THAT(view.unknown, Contains(HasSubstr("when words changes")));
+}
+
+TEST_F(SqliteSchemaReaderTest, AFileOfStatementsIsNoDatabase) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "lockstep-pg.sql";
+  std::ofstream(file) << std::string(2000, '-') << "\ncreate table a (id int);\n";
+  SourceConfig source;
+  source.kind = SourceConfig::Kind::kSqlite;
+  source.url = "sqlite:" + file.string();
+  source.database = file;
+  EXPECT_THAT([&] { SqliteSchemaReader(source).tables(); },
+              ThrowsMessage<Error>(HasSubstr("lockstep-pg.sql is not an SQLite database; check the path")));
+  std::filesystem::remove(file);
 }
 
 TEST_F(SqliteSchemaReaderTest, SaysWhyAViewCannotBeRead) {

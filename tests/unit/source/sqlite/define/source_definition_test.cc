@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -342,6 +343,18 @@ TEST_F(SqliteDefinitionTest, AMissingNameIsAnsweredByTheNearestOneAndASchemaByNo
                     Contains(AllOf(HasSubstr("no view document"), HasSubstr("did you mean \"documents\"?"))),
                     Contains(AllOf(HasSubstr("no table Post"), HasSubstr("did you mean \"posts\"?"))),
                     Contains(AllOf(HasSubstr("no table main.users"), HasSubstr("write \"users\"")))));
+}
+
+TEST_F(SqliteDefinitionTest, AMissingViewWhoseFileLiesNextToTheConfigurationIsCreatedFirst) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-view-file";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "document.sql") << "create view document as select 1 as _id;";
+  config_.file = folder / "shop.toml";
+  config_.indices = {sqlite_index("document", {})};
+  EXPECT_THAT(in_lines(definition().check()),
+              Contains(AllOf(HasSubstr("there is no view document; create it first: sqlite3 -bail "),
+                             HasSubstr((folder / "document.sql").string()), Not(HasSubstr("did you mean")))));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(SqliteDefinitionTest, AViewThatCannotBeReadHasItsOwnReasonBeforeTheFirstApply) {
