@@ -97,7 +97,7 @@ class Watch(unittest.TestCase):
         with open(self.shop.config) as file, open(config, "w") as wrong:
             wrong.write(file.read().replace(f"/{self.shop.name}\"", "/no_such_database\"", 1))
         done = subprocess.run([PROGRAM, "status", "--watch", "-c", config], capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("no_such_database", done.stderr)
 
     # It repeated one line every second, for ever.

@@ -180,13 +180,9 @@ PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oi
   relation.row_security = row[7].as<bool>();
   relation.security_invoker = row[8].as<bool>();
   relation.owner = row[9].as<unsigned>();
+  relation.whole = row[10].c_str();
   read_columns(transaction, relation);
   return relation;
-}
-
-PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned oid) {
-  return describe_relation(transaction,
-                           only_row(transaction.look_up(postgres_sql("whole_table"), oid))[0].as<unsigned>());
 }
 
 std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,

@@ -38,6 +38,7 @@ struct PostgresRelation {
   std::string name;    ///< schema-qualified, quoted if necessary
   std::string alias;   ///< its own name alone, quoted
   std::string schema;  ///< quoted
+  std::string whole;   ///< the name of the whole table of which it is a partition; its own name otherwise
   char kind = 'r';  ///< pg_class.relkind: r table, p partitioned, v view, m materialised view, f foreign, …
   bool owned = false;  ///< the current user has the rights of its owner
   unsigned owner = 0;  ///< oid of a role
@@ -65,9 +66,6 @@ void plan_lookups_once(PostgresTransaction& transaction);
 
 /// A relation by its oid. Throws Error as only_row() does.
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
-
-/// A table, or the whole table of which it is a partition. Throws Error as only_row() does.
-PostgresRelation describe_whole_table(PostgresTransaction& transaction, unsigned oid);
 
 /// The kind that a name should have: for the names that find_relation() suggests, and no others.
 enum class Wanted { kRelation, kTable, kView };

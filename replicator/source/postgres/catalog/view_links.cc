@@ -480,7 +480,7 @@ class Walker {
 };
 
 // What peers have in common, and which places lead to them.
-void add_peers(PostgresTransaction& transaction, const ViewPartition& partition, const ViewLinks& links,
+void add_peers(const DescribeRelation& describe, const ViewPartition& partition, const ViewLinks& links,
                ViewGraph& graph) {
   for (const std::size_t place : partition.everywhere)
     graph.everywhere.emplace(graph.places[place].table, partition.clause);
@@ -492,7 +492,7 @@ void add_peers(PostgresTransaction& transaction, const ViewPartition& partition,
                          .deciding = partition.deciding,
                          .among = partition.connected.at(*anchor)};
   ColumnNames present, nullable;
-  const PostgresRelation table = describe_relation(transaction, links.tables[*anchor]);
+  const PostgresRelation& table = describe(links.tables[*anchor]);
   for (const int number : partition.anchors.at(*anchor)) {
     const PostgresColumn& column = *table.column(number);
     const bool has_nulls = column.nullable && !partition.present.contains({*anchor, number});
@@ -530,24 +530,25 @@ std::optional<CommonOrigin> common_origin(const ViewLinks& links, int column) {
   return origin && origin->column != 0 ? origin : std::nullopt;
 }
 
-ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links) {
+ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links,
+                      const DescribeRelation& describe) {
   ViewGraph graph;
-  std::vector<PostgresRelation> tables;
+  std::vector<const PostgresRelation*> tables;
+  std::vector<std::string> oids;
   for (std::size_t place = 0; place < links.tables.size(); ++place) {
-    const unsigned oid = links.tables[place];
-    tables.push_back(describe_relation(transaction, oid));
-    const std::string name = describe_whole_table(transaction, oid).name;
-    graph.places.push_back({name, links.branches[place]});
-    if (graph.keys.contains(name)) continue;
-    for (const pqxx::row& key : transaction.look_up(postgres_sql("unique_keys"), oid)) {
-      ColumnNames& columns = graph.keys[name].emplace_back();
-      for (const std::string& number : parse_array(key[0].c_str()))
-        columns.push_back(tables.back().column(std::stoi(number))->quoted);
-    }
+    tables.push_back(&describe(links.tables[place]));
+    graph.places.push_back({tables.back()->whole, links.branches[place]});
+    oids.push_back(std::to_string(links.tables[place]));
+  }
+  for (const pqxx::row& key : transaction.run(postgres_sql("unique_keys"), array_literal(oids))) {
+    const PostgresRelation& table = describe(key[1].as<unsigned>());
+    ColumnNames& columns = graph.keys[table.whole].emplace_back();
+    for (const std::string& number : parse_array(key[0].c_str()))
+      columns.push_back(table.column(std::stoi(number))->quoted);
   }
   for (const ViewLink& link : links.links) {
-    const PostgresRelation& table = tables[link.place];
-    const PostgresRelation& other = tables[link.other];
+    const PostgresRelation& table = *tables[link.place];
+    const PostgresRelation& other = *tables[link.other];
     if (!table.is_table() || !other.is_table()) continue;
     ViewGraph::Link named{link.place, link.other, {}, {}};
     for (const auto& [column, equal] : link.columns) {
@@ -557,10 +558,10 @@ ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links) 
     graph.links.push_back(std::move(named));
   }
   for (const auto& [place, column] : links.documents) {
-    if (tables[place].is_table()) graph.documents[place] = tables[place].column(column)->quoted;
+    if (tables[place]->is_table()) graph.documents[place] = tables[place]->column(column)->quoted;
   }
   for (const ViewPartition& partition : partitions_over_documents(links))
-    add_peers(transaction, partition, links, graph);
+    add_peers(describe, partition, links, graph);
   return graph;
 }
 

@@ -3,12 +3,14 @@
 // changes, even if another place of the same table has one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/view_partitions.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/view/view_graph.h"
@@ -48,8 +50,12 @@ struct CommonOrigin {
 /// None: the query does not tell. `column` is the number of one of the view's.
 std::optional<CommonOrigin> common_origin(const ViewLinks& links, int column);
 
+/// A relation by its oid; lives as long as the caller needs.
+using DescribeRelation = std::function<const PostgresRelation&(unsigned)>;
+
 /// The same by names, for every question about the way to the documents.
-ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links);
+ViewGraph named_graph(PostgresTransaction& transaction, const ViewLinks& links,
+                      const DescribeRelation& describe);
 
 /// Follows the view's query through subqueries, `with`, views and functions with an SQL body. What is equal
 /// counts where rows must fulfil it: in `where`, `on`, `having`, `in (select …)`, and in every branch of an

@@ -216,7 +216,8 @@ class Reader {
           transaction_.look_up(postgres_sql("is_equality"), comparison.operator_oid)[0][0].as<bool>())
         equal.insert(std::to_string(comparison.column));
     }
-    const pqxx::result keys = transaction_.look_up(postgres_sql("unique_keys"), table.oid);
+    const pqxx::result keys =
+        transaction_.run(postgres_sql("unique_keys"), array_literal({std::to_string(table.oid)}));
     return std::any_of(keys.begin(), keys.end(), [&](const pqxx::row& key) {
       const std::vector<std::string> columns = parse_array(key[0].c_str());
       return std::all_of(columns.begin(), columns.end(),

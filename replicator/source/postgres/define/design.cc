@@ -240,7 +240,8 @@ class Designer {
          find_untracked_partitions(transaction_, config, index.view, links))
       is_certain ? fault(line, std::move(message), std::move(remedy))
                  : warn(line, std::move(message), std::move(remedy));
-    const ViewGraph graph = named_graph(transaction_, links);
+    const ViewGraph graph = named_graph(
+        transaction_, links, [&](unsigned oid) -> const PostgresRelation& { return relation_of(oid); });
     std::map<std::string, std::vector<std::size_t>> tables;
     for (std::size_t place = 0; place < graph.places.size(); ++place) {
       if (relation_of(links.tables[place]).is_table()) tables[graph.places[place].table].push_back(place);

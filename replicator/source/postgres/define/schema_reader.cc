@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/define/schema_reader.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -136,14 +137,19 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
                             " takes rows; write it into the call: json_agg(… order by …)");
   for (const auto& [oid, table] : reads.tables) {
     if (table.kind == 'r' || table.kind == 'p')
-      shape.reads.insert(describe_whole_table(transaction, oid).name);
+      shape.reads.insert(describe_relation(transaction, oid).whole);
     else
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
   try {
     const ViewLinks links = read_links(transaction, view->oid, id->number);
     shape.recursive = links.recursive;
-    shape.graph = named_graph(transaction, links);
+    std::map<unsigned, PostgresRelation> known;
+    shape.graph = named_graph(transaction, links, [&](unsigned oid) -> const PostgresRelation& {
+      const auto found = known.find(oid);
+      return found != known.end() ? found->second
+                                  : known.emplace(oid, describe_relation(transaction, oid)).first->second;
+    });
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }

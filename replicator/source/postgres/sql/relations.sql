@@ -6,7 +6,7 @@ select c.oid, c.oid::regclass::text, quote_ident(c.relname), c.relkind::text, qu
        c.relrowsecurity,
        coalesce(c.reloptions @> '{security_invoker=true}' or c.reloptions @> '{security_invoker=on}'
                 or c.reloptions @> '{security_invoker=1}' or c.reloptions @> '{security_invoker=yes}', false),
-       c.relowner
+       c.relowner, coalesce(pg_partition_root(c.oid), c.oid::regclass)::text
 from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
 where c.oid = $1::oid
 

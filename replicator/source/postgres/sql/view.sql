@@ -22,11 +22,11 @@ select exists (
 )
 
 -- name: unique_keys
--- The columns of each unique key of a table that no two of its rows share, those of its children among them.
---   $1  oid
-select i.indkey[0:i.indnkeyatts - 1]::integer[]
+-- The columns of each unique key that no two rows of a table share, those of its children among them, and the table.
+--   $1  oids
+select i.indkey[0:i.indnkeyatts - 1]::integer[], i.indrelid
 from pg_index as i join pg_class as c on c.oid = i.indrelid
-where i.indrelid = $1::oid and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
+where i.indrelid = any ($1::oid[]) and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
   and (c.relkind = 'p' or not exists (select from pg_inherits as h where h.inhparent = c.oid))
 
 -- name: policies_apply
