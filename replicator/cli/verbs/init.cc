@@ -102,10 +102,10 @@ class Init final : public Verb {
     return "Write configuration, mapping and view for a first index, from the database's tables";
   }
   const char* example() const override {
-    return "lockstep init --source postgresql:///shop --view search.films films\n"
-           "lockstep init --source postgresql:///shop --table shop.orders --with customers,order_lines,tags "
+    return "lockstep init --source postgresql:///shop --view search.orders orders\n"
+           "lockstep init --source postgresql:///shop --table shop.orders --with customers,lines,products "
            "orders\n"
-           "lockstep init --source sqlite:shop.db --table orders --with customers,order_lines,tags orders\n"
+           "lockstep init --source sqlite:shop.db --table orders --with customers,lines,products orders\n"
            "lockstep init --source postgresql:///shop --from-pgsync schema.json shop\n"
            "lockstep init --from-logstash /etc/logstash/conf.d/products.conf products";
   }
