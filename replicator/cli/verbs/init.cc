@@ -22,6 +22,7 @@
 #include "replicator/draft/pgsync.h"
 #include "replicator/draft/view.h"
 #include "replicator/error.h"
+#include "replicator/shell_word.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -84,15 +85,6 @@ std::string alias_of(const std::string& name) {
   std::transform(own.begin(), own.end(), own.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return own;
-}
-
-// In the shell's words.
-std::string shell_quoted(const std::string& text) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 class Init final : public Verb {
@@ -365,12 +357,12 @@ class Init final : public Verb {
 
   static void print_next(const fs::path& configuration, const std::vector<std::string>& client,
                          const SourceConfig& source) {
-    const std::string c = " -c " + shell_quoted(configuration.string());
+    const std::string c = " -c " + shell_word(configuration.string());
     std::cout << "\nnext:\n";
     if (!source.password.empty()) std::cout << "  export PGPASSWORD=…   # it is not in the files\n";
     if (!client.empty()) {
       std::cout << " ";
-      for (const std::string& word : client) std::cout << ' ' << shell_quoted(word);
+      for (const std::string& word : client) std::cout << ' ' << shell_word(word);
       std::cout << "   # review it first\n";
     }
     std::cout << "  lockstep up" << c << "   # for a first try; or one step at a time:\n  lockstep check" << c

@@ -1,9 +1,10 @@
 #include "replicator/source/define/view_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
+
+#include "replicator/shell_word.h"
 
 namespace lockstep {
 namespace {
@@ -13,17 +14,6 @@ std::string own_name(const std::string& view) {
   std::string name = view.substr(view.rfind('.') + 1);
   std::erase(name, '"');
   return name;
-}
-
-std::string shell_word(const std::string& word) {
-  const bool is_plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:=@,+%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (is_plain && !word.empty()) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace

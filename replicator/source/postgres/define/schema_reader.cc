@@ -135,21 +135,22 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   for (const std::string& list : reads.unordered)
     shape.unknown.push_back("in which order " + list +
                             " takes rows; write it into the call: json_agg(… order by …)");
+  std::map<unsigned, PostgresRelation> known;
+  const auto describe = [&](unsigned oid) -> const PostgresRelation& {
+    const auto found = known.find(oid);
+    return found != known.end() ? found->second
+                                : known.emplace(oid, describe_relation(transaction, oid)).first->second;
+  };
   for (const auto& [oid, table] : reads.tables) {
     if (table.kind == 'r' || table.kind == 'p')
-      shape.reads.insert(describe_relation(transaction, oid).whole);
+      shape.reads.insert(describe(oid).whole);
     else
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
   try {
     const ViewLinks links = read_links(transaction, view->oid, id->number);
     shape.recursive = links.recursive;
-    std::map<unsigned, PostgresRelation> known;
-    shape.graph = named_graph(transaction, links, [&](unsigned oid) -> const PostgresRelation& {
-      const auto found = known.find(oid);
-      return found != known.end() ? found->second
-                                  : known.emplace(oid, describe_relation(transaction, oid)).first->second;
-    });
+    shape.graph = named_graph(transaction, links, describe);
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }
