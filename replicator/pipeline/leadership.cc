@@ -73,12 +73,9 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, const std::string& identity,
           Epoch epoch, const SourceMark& source, const std::string& settled) {
   try {
-    set_index_writer(elasticsearch, index.target(), identity, epoch, source, settled);
+    set_index_writer(elasticsearch, index.target(), sought_index(index), identity, epoch, source, settled);
   } catch (const Error& error) {
-    if (!error.retryable()) {
-      (void)marked_index(elasticsearch, index.target(), sought_index(index));  // throws if it was deleted now
-      throw;
-    }
+    if (!error.retryable()) throw;
     const LogField field("index", index.alias);
     spdlog::warn(
         "index {} does not take the mark of its new leader now, which is tried again; the others continue: "

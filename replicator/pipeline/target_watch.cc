@@ -192,7 +192,7 @@ bool TargetWatch::is_later(const MarkedIndex& marked) {
 // others.
 bool TargetWatch::note_in(const AppliedIndex& index, const SourceMark& source) {
   try {
-    set_index_writer(elasticsearch_, index.target(), pipeline_.identity, epoch_, source);
+    set_index_writer(elasticsearch_, index.target(), sought_index(index), pipeline_.identity, epoch_, source);
     return true;
   } catch (const Error& error) {
     if (!error.retryable()) throw;

@@ -76,7 +76,7 @@ TEST_F(ElasticsearchClientContract, WhatTheEngineMakesOfAMappingIsNoDifference) 
 TEST_F(ElasticsearchClientContract, AddsFieldsAndSettingsInPlace) {
   apply(desired(R"({"mappings":{"properties":{"a":{"type":"text"}}}})"));
   const SourceMark source{"database 1", "2", 7'000};
-  set_index_writer(client(), alias(), desired(kMapping).identity, Epoch{7}, source);
+  set_index_writer(client(), alias(), {}, desired(kMapping).identity, Epoch{7}, source);
   const DesiredIndex longer = desired(
       R"({"settings":{"refresh_interval":"7s"},"mappings":{"properties":{"a":{"type":"text","fields":{"raw":{"type":"keyword"}}},"b":{"properties":{"c":{"type":"date"}}}}}})");
   const IndexPlan plan = apply(longer);
@@ -169,7 +169,8 @@ TEST_F(ElasticsearchClientContract, KeepsTheEpochBesideWhatTheUserHasInMeta) {
   apply(desired(kMapping));
   EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{0});
   const json before = client().indices_of(alias()).at(0).mappings;
-  set_index_writer(client(), alias(), desired(kMapping).identity, Epoch{DocumentVersion::kMaxEpoch / 2}, {});
+  set_index_writer(client(), alias(), {}, desired(kMapping).identity, Epoch{DocumentVersion::kMaxEpoch / 2},
+                   {});
   EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{DocumentVersion::kMaxEpoch / 2});
   json after = client().indices_of(alias()).at(0).mappings;
   after.at("_meta").at("lockstep")["epoch"] = 0;

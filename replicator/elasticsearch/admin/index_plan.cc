@@ -559,14 +559,14 @@ MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexSta
   return marked_index_of(alias, found, searched_index(alias));
 }
 
-void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
-                      Epoch epoch, const SourceMark& source, const std::string& settled) {
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought,
+                      const std::string& identity, Epoch epoch, const SourceMark& source,
+                      const std::string& settled) {
   const std::vector<IndexState> found = client.indices_of(alias);
-  const IndexState& index = sole(alias, found, searched_index(alias));
-  const std::optional<IndexMark> mark = read_mark(index);
-  if (!mark || mark->identity != identity) {
-    throw Error({"marking index " + index.name,
-                 mark ? "it carries the mark of pipeline " + mark->pipeline : "lockstep has not made it",
+  const IndexMark mark = marked_index_of(alias, found, sought).mark;
+  const IndexState& index = found.front();
+  if (mark.identity != identity) {
+    throw Error({"marking index " + index.name, "it carries the mark of pipeline " + mark.pipeline,
                  "run `lockstep plan`"});
   }
   json meta = meta_of(index);

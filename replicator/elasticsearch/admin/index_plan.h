@@ -136,9 +136,10 @@ MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
 /// Records in the mark of the index behind an alias the writer from now on, and removes `settled` if it is
-/// the mark's doubt; leaves the rest of the mark alone. Throws Error if the mark is not that of the pipeline
-/// with this identity. Needs the index privilege `manage`.
-void set_index_writer(ElasticsearchClient& client, const std::string& alias, const std::string& identity,
-                      Epoch epoch, const SourceMark& source, const std::string& settled = {});
+/// the mark's doubt; leaves the rest of the mark alone. Throws Error as marked_index() does, and if the mark
+/// is not that of the pipeline with this identity. Needs the index privilege `manage`.
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, const SoughtIndex& sought,
+                      const std::string& identity, Epoch epoch, const SourceMark& source,
+                      const std::string& settled = {});
 
 }  // namespace lockstep

@@ -82,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [](auto& client) { client.count("posts"); },
       [](auto& client) { lockstep::marked_index(client, "posts"); },
       [](auto& client) {
-        lockstep::set_index_writer(client, "posts", desired().identity, lockstep::Epoch{3}, {"a", "b", 1});
+        lockstep::set_index_writer(client, "posts", {}, desired().identity, lockstep::Epoch{3},
+                                   {"a", "b", 1});
       },
       [](auto& client) { lockstep::validate_mapping(client, "posts", desired().mapping); },
       plan_and_apply,

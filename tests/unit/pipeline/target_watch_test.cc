@@ -68,7 +68,7 @@ TEST_F(TargetWatchTest, WhereALaterLeadersSourceLiesIsKnown) {
   const auto watching = watch(Epoch{4});
   EXPECT_EQ(watching->place_of_later_leader(), std::nullopt);
   ElasticsearchClient client(world_.elasticsearch.transports()());
-  set_index_writer(client, "posts", world_.pipeline.identity, Epoch{5}, {"elsewhere", "1", 1});
+  set_index_writer(client, "posts", {}, world_.pipeline.identity, Epoch{5}, {"elsewhere", "1", 1});
   EXPECT_TRUE(ends_with<Deposed>(*watching));
   EXPECT_EQ(watching->place_of_later_leader(), "elsewhere");
 }
@@ -87,7 +87,7 @@ TEST_F(TargetWatchTest, ALeadersEpochThatAnotherProcessWroteOverWithAnOlderMarkI
   const SourceMark source{"here", "1", 78};
   watching->note_now(source, std::chrono::seconds(30));
   ElasticsearchClient client(world_.elasticsearch.transports()());
-  set_index_writer(client, "posts", world_.pipeline.identity, Epoch{3}, {"here", "1", 60});
+  set_index_writer(client, "posts", {}, world_.pipeline.identity, Epoch{3}, {"here", "1", 60});
   EXPECT_TRUE(eventually([&] { return marked_index(client, "posts").mark.epoch == Epoch{4}; }));
   EXPECT_EQ(marked_index(client, "posts").mark.source, source);
   EXPECT_NO_THROW(watching->require_same_targets());

@@ -443,7 +443,7 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   ElasticsearchClient client = client_of(script);
   EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
   const SourceMark source{"here", "1", 5, "16400", "a mark"};
-  set_index_writer(client, "posts", desired().identity, Epoch{9}, source);
+  set_index_writer(client, "posts", {}, desired().identity, Epoch{9}, source);
   EXPECT_EQ(script.requests.back().path, "/posts-000003/_mapping");
   json expected = mark(desired());
   expected["epoch"] = 9;
@@ -487,7 +487,7 @@ TEST(IndexMark, TheMarkOfAnotherPipelineIsNotChanged) {
   of_another["identity"] = "another";
   Script script{{existing(desired(), of_another)}, {}};
   ElasticsearchClient client = client_of(script);
-  EXPECT_THROW(set_index_writer(client, "posts", desired().identity, Epoch{9}, {}), Error);
+  EXPECT_THROW(set_index_writer(client, "posts", {}, desired().identity, Epoch{9}, {}), Error);
   EXPECT_EQ(script.requests.size(), 1u);
 }
 
@@ -497,7 +497,7 @@ TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
     Script script{{state, state}, {}};
     ElasticsearchClient client = client_of(script);
     EXPECT_THROW(marked_index(client, "posts"), Error);
-    EXPECT_THROW(set_index_writer(client, "posts", desired().identity, Epoch{1}, {}), Error);
+    EXPECT_THROW(set_index_writer(client, "posts", {}, desired().identity, Epoch{1}, {}), Error);
     EXPECT_EQ(script.requests.size(), 2u);
   }
 }
